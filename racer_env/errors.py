@@ -1,0 +1,28 @@
+"""The project's exceptions: one small tree, so that a script can catch them all.
+
+Every message is one line that says what was expected, what came, where, and what to do.
+"""
+
+
+class RacerError(Exception):
+    """Anything that this project refuses or cannot do."""
+
+
+class ConfigError(RacerError, ValueError):
+    """A configuration file or a setting is wrong."""
+
+
+class TrackError(RacerError, ValueError):
+    """A track file is missing, unreadable or describes no drivable track."""
+
+
+class ActionError(RacerError, ValueError):
+    """An action is not three finite numbers."""
+
+
+class ClosedError(RacerError, RuntimeError):
+    """An environment was used after ``close()`` or before ``reset()``."""
+
+
+class ModelError(RacerError, ValueError):
+    """A model or its statistics are missing, unreadable or do not fit."""

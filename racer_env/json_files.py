@@ -1,0 +1,94 @@
+"""Reading JSON files and checking what is in them, with errors that name file and key."""
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from racer_env.errors import RacerError
+
+
+def read_json(path: Path, error: type[RacerError], what: str) -> Any:
+    """Read a JSON file.
+
+    Args:
+        path: The file.
+        error: The exception class to raise.
+        what: What the file should be, for the message ("track", "configuration").
+
+    Raises:
+        error: The file is missing, unreadable, or no JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as missing:
+        raise error(f"{what} file not found: {path}") from missing
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise error(f"cannot read {what} file {path}: {unreadable}") from unreadable
+    except json.JSONDecodeError as broken:
+        raise error(
+            f"{what} file {path} is not valid JSON: {broken.msg} at line {broken.lineno}, column {broken.colno}"
+        ) from broken
+
+
+class Checker:
+    """Checks values that came from one JSON document and words the errors.
+
+    Attributes:
+        error: The exception class to raise.
+        where: The document's name, put in front of every message.
+    """
+
+    def __init__(self, error: type[RacerError], where: str) -> None:
+        self.error = error
+        self.where = where
+
+    def fail(self, message: str) -> RacerError:
+        """Make the error for ``message``; the caller raises it."""
+        return self.error(f"{self.where}: {message}")
+
+    def mapping(self, value: Any, key: str, allowed: Iterable[str], required: Iterable[str] = ()) -> dict[str, Any]:
+        """Return ``value`` as a dict whose keys are all allowed and complete."""
+        if not isinstance(value, dict):
+            raise self.fail(f"{key} must be an object, got {type(value).__name__}")
+        allowed = list(allowed)
+        for name in value:
+            if name not in allowed:
+                raise self.fail(f"unknown key {name!r} in {key}; allowed: {', '.join(allowed)}")
+        for name in required:
+            if name not in value:
+                raise self.fail(f"{key} lacks the key {name!r}")
+        return value
+
+    def number(self, value: Any, key: str) -> float:
+        """Return ``value`` as a finite float; a bool or a string is not a number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.fail(f"{key} must be a number, got {_shown(value)}")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.fail(f"{key} must be a finite number, got {_shown(value)}")
+        return number
+
+    def integer(self, value: Any, key: str, at_least: int) -> int:
+        """Return ``value`` as an int that is at least ``at_least``; 3000.0 counts as 3000."""
+        number = self.number(value, key)
+        if number != int(number):
+            raise self.fail(f"{key} must be a whole number, got {_shown(value)}")
+        if number < at_least:
+            raise self.fail(f"{key} must be at least {at_least}, got {_shown(value)}")
+        return int(number)
+
+    def text(self, value: Any, key: str) -> str:
+        """Return ``value`` as a string that is not empty."""
+        if not isinstance(value, str) or not value:
+            raise self.fail(f"{key} must be a non-empty string, got {_shown(value)}")
+        return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,131 @@
+"""The frozen physics: ``physics.json`` as numbers that a kernel can read, and its fingerprint."""
+
+import hashlib
+import json
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import ConfigError
+from racer_env.json_files import Checker, read_json
+
+DEFAULT_PHYSICS_PATH = PROJECT_ROOT / "physics.json"
+
+TICKS_PER_SECOND = 60
+DT = 1.0 / TICKS_PER_SECOND
+RAY_COUNT = 9
+
+# Name in the kernels -> group and key in physics.json. Lengths in units, speeds in units/s.
+_SOURCES = {
+    "mass": ("car", "mass"),
+    "wheelbase": ("car", "wheelbase"),
+    "width": ("car", "width"),
+    "max_engine_force": ("car", "maxEngineForce"),
+    "max_brake_force": ("car", "maxBrakeForce"),
+    "drag_coefficient": ("car", "dragCoefficient"),
+    "rolling_resistance": ("car", "rollingResistance"),
+    "max_speed": ("car", "maxSpeed"),
+    "max_wheel_angle": ("steering", "maxWheelAngle"),
+    "steering_speed_factor": ("steering", "speedFactor"),
+    "steer_rate": ("response", "steer"),
+    "throttle_rate": ("response", "throttle"),
+    "brake_rate": ("response", "brake"),
+    "slow_traction": ("traction", "slow"),
+    "fast_traction": ("traction", "fast"),
+    "low_speed": ("guard", "lowSpeed"),
+    "reverse_brake_speed": ("guard", "reverseBrake"),
+    "wall_friction": ("wall", "friction"),
+    "wall_offset": ("wall", "offset"),
+    "contact_padding": ("wall", "contactPadding"),
+    "road_grip": ("surface", "roadGrip"),
+    "runoff_grip": ("surface", "runoffGrip"),
+    "shoulder_grip": ("surface", "shoulderGrip"),
+    "road_speed": ("surface", "roadSpeed"),
+    "runoff_speed": ("surface", "runoffSpeed"),
+    "shoulder_speed": ("surface", "shoulderSpeed"),
+    "ray_count": ("rays", "count"),
+    "ray_field_of_view": ("rays", "fieldOfView"),
+    "ray_max_distance": ("rays", "maxDistance"),
+    "max_yaw_rate": ("observation", "maxYawRate"),
+    "max_centre_distance": ("observation", "maxCentreDistance"),
+}
+# Share of the way to the raw input that a smoothed input goes in one tick: 1 - exp(-rate * DT).
+_RESPONSES = ("steer_response", "throttle_response", "brake_response")
+
+PHYSICS_DTYPE = np.dtype([(name, np.float64) for name in (*_SOURCES, *_RESPONSES)], align=True)
+
+
+class Physics:
+    """Physics numbers with a fingerprint.
+
+    Attributes:
+        record: The numbers, shape (1,) of PHYSICS_DTYPE, as the kernels take them.
+        fingerprint: SHA-256 of the file's parsed content, 64 hexadecimal digits. It depends on keys and
+            values only, not on layout, order of keys, or whether 2 is written as 2.0.
+    """
+
+    def __init__(self, document: Any, where: str = "physics") -> None:
+        values = _check(document, where)
+        self.fingerprint = fingerprint_of(document)
+        self.record: npt.NDArray[np.void] = np.zeros(1, PHYSICS_DTYPE)
+        for name, value in values.items():
+            self.record[name] = value
+        for name in _RESPONSES:
+            rate = values[name.replace("_response", "_rate")]
+            self.record[name] = 1.0 - math.exp(-rate * DT)
+
+    def __getattr__(self, name: str) -> float:
+        if name not in PHYSICS_DTYPE.names:  # type: ignore[operator]
+            raise AttributeError(name)
+        return float(self.record[name][0])
+
+
+def _check(document: Any, where: str) -> dict[str, float]:
+    check = Checker(ConfigError, where)
+    groups: dict[str, list[str]] = {}
+    for group, key in _SOURCES.values():
+        groups.setdefault(group, []).append(key)
+    content = check.mapping(document, "the physics", groups, required=groups)
+    for group, keys in groups.items():
+        check.mapping(content[group], group, keys, required=keys)
+    values = {name: check.number(content[group][key], f"{group}.{key}") for name, (group, key) in _SOURCES.items()}
+    if values["ray_count"] != RAY_COUNT:
+        raise check.fail(f"rays.count must be {RAY_COUNT}, got {values['ray_count']:g}")
+    return values
+
+
+def fingerprint_of(document: Any) -> str:
+    """Hash parsed JSON content; equal content gives an equal hash in every language.
+
+    Keys are sorted and a whole number is written without a fraction, as ECMAScript does.
+
+    Returns:
+        SHA-256 as 64 hexadecimal digits.
+    """
+    text = json.dumps(_canonical(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+@lru_cache
+def load_physics(path: Path = DEFAULT_PHYSICS_PATH) -> Physics:
+    """Load a physics file.
+
+    Raises:
+        ConfigError: The file is missing, no JSON, or a number is absent, unknown or not finite.
+    """
+    return Physics(read_json(path, ConfigError, "physics"), str(path))

@@ -1,0 +1,233 @@
+"""A track's geometry from its control points: centre line, walls, road edges, gates, start.
+
+Both engines build exactly this; see ``docs/simulation.md`` for the definition. Lengths are in units,
+angles in radians, all arrays float64.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+CHORDS_PER_SEGMENT = 20
+MIN_KNOT_INTERVAL = 1e-10  # a shorter one counts as 1
+MIN_CHORD = 1e-10  # a shorter chord is not interpolated
+MIN_BOUNDARY_SAMPLES = 200
+BOUNDARY_SAMPLES_PER_POINT = 12
+MIN_CURVATURE = 1e-8  # 1/units; below it a line is straight
+INNER_CLEARANCE = 4.0  # units kept between a wall and the centre of its curve, and between centre line and wall
+EDGE_CLEARANCE = 2.0  # units between road edge and wall where the wall limits the road
+REDUCTION_RADIUS, REDUCTION_PASSES = 10, 3  # box filter of the walls' distances
+POLYLINE_RADIUS, POLYLINE_PASSES = 4, 2  # box filter of the finished polylines
+
+
+class CentreLine:
+    """A closed centripetal Catmull-Rom spline through the control points, with its arc-length table.
+
+    Source: Catmull and Rom (1974); centripetal parametrisation after Yuksel, Schaefer and Keyser (2011).
+
+    Attributes:
+        coefficients: (n, 4, 2) cubic, quadratic, linear and constant term of each segment in t in [0, 1].
+        lengths: (20 n + 1,) cumulative chord length at parameters 0, 1/20, ..., n.
+        total_length: The last of them.
+        point_lengths: (n,) arc length of each control point.
+    """
+
+    def __init__(self, points: FloatArray, half_widths: FloatArray) -> None:
+        """Build the line through ``points`` (n, 2) with ``half_widths`` (n,)."""
+        self.half_widths = half_widths
+        self.coefficients = _hermite_coefficients(points)
+        n = len(points)
+        t = np.arange(1, CHORDS_PER_SEGMENT + 1) / CHORDS_PER_SEGMENT
+        powers = np.stack([t**3, t**2, t, np.ones_like(t)])
+        samples = np.einsum("kt,nkc->ntc", powers, self.coefficients).reshape(-1, 2)
+        steps = np.diff(np.concatenate([points[:1], samples]), axis=0)
+        self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2))])
+        self.total_length = float(self.lengths[-1])
+        self.point_lengths = self.lengths[: n * CHORDS_PER_SEGMENT : CHORDS_PER_SEGMENT]
+
+    def wrap(self, distance: FloatArray) -> FloatArray:
+        """Wrap distances into [0, total_length)."""
+        wrapped = np.fmod(distance, self.total_length)
+        wrapped = np.where(wrapped < 0, wrapped + self.total_length, wrapped)
+        return np.where(wrapped >= self.total_length, 0.0, wrapped)
+
+    def parameter_at(self, distance: FloatArray) -> FloatArray:
+        """Return the spline parameter in [0, n] at arc lengths of any value, same shape."""
+        d = self.wrap(distance)
+        low = np.clip(np.searchsorted(self.lengths, d, side="right") - 1, 0, len(self.lengths) - 2)
+        chord = self.lengths[low + 1] - self.lengths[low]
+        short = chord < MIN_CHORD
+        share = np.where(short, 0.0, (d - self.lengths[low]) / np.where(short, 1.0, chord))
+        return (low + share) / CHORDS_PER_SEGMENT
+
+    def point_at(self, distance: FloatArray) -> FloatArray:
+        """Return the points (..., 2) at arc lengths (...)."""
+        c, t = self._segment(distance)
+        return ((c[..., 0, :] * t + c[..., 1, :]) * t + c[..., 2, :]) * t + c[..., 3, :]
+
+    def unit_tangent_at(self, distance: FloatArray) -> FloatArray:
+        """Return the unit tangents (..., 2) at arc lengths (...)."""
+        c, t = self._segment(distance)
+        tangent = (3 * c[..., 0, :] * t + 2 * c[..., 1, :]) * t + c[..., 2, :]
+        return tangent / np.sqrt(tangent[..., :1] ** 2 + tangent[..., 1:] ** 2)
+
+    def half_width_at(self, distance: FloatArray) -> FloatArray:
+        """Return the half-widths at arc lengths, linear between control points."""
+        knots = np.append(self.point_lengths, self.total_length)
+        return np.interp(self.wrap(distance), knots, np.append(self.half_widths, self.half_widths[0]))
+
+    def _segment(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        parameter = self.parameter_at(np.asarray(distance, dtype=np.float64))
+        whole = np.floor(parameter)
+        index = whole.astype(np.int64) % len(self.coefficients)
+        return self.coefficients[index], (parameter - whole)[..., None]
+
+
+def _hermite_coefficients(points: FloatArray) -> FloatArray:
+    p0, p1, p2, p3 = (np.roll(points, shift, axis=0) for shift in (1, 0, -1, -2))
+    a, b, c = (_knot_interval(start, end) for start, end in ((p0, p1), (p1, p2), (p2, p3)))
+    m1 = ((p1 - p0) / a - (p2 - p0) / (a + b) + (p2 - p1) / b) * b
+    m2 = ((p2 - p1) / b - (p3 - p1) / (b + c) + (p3 - p2) / c) * b
+    return np.stack([2 * p1 - 2 * p2 + m1 + m2, -3 * p1 + 3 * p2 - 2 * m1 - m2, m1, p1], axis=1)
+
+
+def _knot_interval(start: FloatArray, end: FloatArray) -> FloatArray:
+    d = end - start
+    interval = (d[:, :1] ** 2 + d[:, 1:] ** 2) ** 0.25
+    return np.where(interval < MIN_KNOT_INTERVAL, 1.0, interval)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Checkpoint gates, one row each.
+
+    Attributes:
+        left: (m, 2) end on the inner wall.
+        right: (m, 2) end on the outer wall.
+        centre: (m, 2) point of the centre line.
+        direction: (m, 2) unit tangent of the centre line there.
+        arc_length: (m,) arc length there.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    centre: FloatArray
+    direction: FloatArray
+    arc_length: FloatArray
+
+
+class TrackGeometry:
+    """Everything about a track that can be computed from its control points.
+
+    Attributes:
+        centre_line: The spline.
+        total_length: Length of the centre line.
+        inner_wall, outer_wall, inner_road_edge, outer_road_edge: Closed polylines (S + 1, 2).
+        gates: The checkpoints.
+        start: (x, y, heading) of the standing start.
+    """
+
+    def __init__(self, points: FloatArray, half_widths: FloatArray, checkpoint_count: int, wall_offset: float) -> None:
+        """Build from control points (n, 2), half-widths (n,), the number of gates and the wall offset."""
+        self.centre_line = CentreLine(points, half_widths)
+        self.total_length = self.centre_line.total_length
+        samples = max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * len(points))
+        walls, edges = self._boundaries(samples, wall_offset)
+        if _absolute_area(walls[0]) > _absolute_area(walls[1]):
+            walls.reverse()
+            edges.reverse()
+        self.inner_wall, self.outer_wall = (_closed(line) for line in walls)
+        self.inner_road_edge, self.outer_road_edge = (_closed(line) for line in edges)
+        self.gates = self._gates(checkpoint_count)
+
+    @cached_property
+    def start(self) -> tuple[float, float, float]:
+        """Position and heading of the standing start."""
+        x, y = self.centre_line.point_at(np.zeros(()))
+        tx, ty = self.centre_line.unit_tangent_at(np.zeros(()))
+        return float(x), float(y), math.atan2(ty, tx)
+
+    def _boundaries(self, samples: int, wall_offset: float) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return the walls and the road edges, each left and right of the centre line, (S, 2)."""
+        line = self.centre_line
+        distance = np.arange(samples) * self.total_length / samples
+        half_width = line.half_width_at(distance)
+        wall = half_width + wall_offset
+        left_reduction, right_reduction = self._inner_reductions(distance, wall)
+        centre, tangent = line.point_at(distance), line.unit_tangent_at(distance)
+        walls, edges = [], []
+        for reduction, side in ((left_reduction, 1.0), (right_reduction, -1.0)):
+            outward = side * np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+            reach = np.maximum(INNER_CLEARANCE, wall - reduction)
+            road = np.minimum(half_width, reach - EDGE_CLEARANCE)
+            walls.append(_smoothed_polyline(centre + outward * reach[:, None]))
+            edges.append(_smoothed_polyline(centre + outward * road[:, None]))
+        return walls, edges
+
+    def _inner_reductions(self, distance: FloatArray, wall: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return how much nearer the left and the right wall stand than ``wall``, so that none folds in a curve."""
+        radius = _signed_radius(self.centre_line, distance, self.total_length / (2 * len(distance)))
+        room = np.maximum(INNER_CLEARANCE, np.abs(radius) - INNER_CLEARANCE)
+        folds = np.abs(radius) < wall + INNER_CLEARANCE
+        reduction = np.where(folds, wall - np.minimum(wall, room), 0.0)
+        left = np.where(radius > 0, reduction, 0.0)
+        right = np.where(radius > 0, 0.0, reduction)
+        for _ in range(REDUCTION_PASSES):
+            left, right = (circular_box_filter(values, REDUCTION_RADIUS) for values in (left, right))
+        return left, right
+
+    def _gates(self, count: int) -> Gate:
+        samples = len(self.inner_wall) - 1
+        arc_length = np.arange(count) * self.total_length / count
+        centre = self.centre_line.point_at(arc_length)
+        reach = max(5, math.ceil(samples / count))
+        nearby = np.floor(arc_length / self.total_length * samples + 0.5).astype(np.int64)
+        candidates = (nearby[:, None] + np.arange(-reach, reach + 1)) % samples
+        ends = []
+        for wall in (self.inner_wall, self.outer_wall):
+            offset = wall[candidates] - centre[:, None]
+            nearest = np.argmin(np.sqrt(offset[..., 0] ** 2 + offset[..., 1] ** 2), axis=1)
+            ends.append(wall[candidates[np.arange(count), nearest]])
+        return Gate(ends[0], ends[1], centre, self.centre_line.unit_tangent_at(arc_length), arc_length)
+
+
+def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> FloatArray:
+    """Return the radius of curvature at ``distance``: positive turns left, infinite is straight."""
+    u, v = line.unit_tangent_at(distance - half_step), line.unit_tangent_at(distance + half_step)
+    angle = np.arccos(np.clip(u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1], -1.0, 1.0))
+    curvature = angle / (2 * half_step)
+    straight = curvature <= MIN_CURVATURE
+    radius = np.where(straight, np.inf, 1.0 / np.where(straight, 1.0, curvature))
+    return np.where(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0, -radius, radius)
+
+
+def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
+    """Return the mean over 2 radius + 1 neighbours on a ring, as a running sum (its rounding is part of the game)."""
+    width = 2 * radius + 1
+    ring = np.arange(len(values))
+    seed = np.cumsum(values[np.arange(-radius, radius + 1) % len(values)])[-1]
+    entering, leaving = values[(ring[:-1] + radius + 1) % len(values)], values[ring[:-1] - radius]
+    # One cumulative sum over +entering, -leaving in turn adds in the same order as the loop would.
+    steps = np.stack([entering, -leaving], axis=1).ravel()
+    sums: FloatArray = np.cumsum(np.concatenate([[seed], steps]))[::2]
+    return sums / width
+
+
+def _smoothed_polyline(points: FloatArray) -> FloatArray:
+    for _ in range(POLYLINE_PASSES):
+        points = np.stack([circular_box_filter(points[:, axis], POLYLINE_RADIUS) for axis in (0, 1)], axis=1)
+    return points
+
+
+def _absolute_area(points: FloatArray) -> float:
+    following = np.roll(points, -1, axis=0)
+    return abs(float(np.sum(points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]))) / 2
+
+
+def _closed(points: FloatArray) -> FloatArray:
+    return np.concatenate([points, points[:1]])
