@@ -56,8 +56,10 @@ _SOURCES = {
 }
 # Share of the way to the raw input that a smoothed input goes in one tick: 1 - exp(-rate * DT).
 _RESPONSES = ("steer_response", "throttle_response", "brake_response")
+# The turn from one ray to the next.
+_RAY_STEP = ("ray_step_cos", "ray_step_sin")
 
-PHYSICS_DTYPE = np.dtype([(name, np.float64) for name in (*_SOURCES, *_RESPONSES)], align=True)
+PHYSICS_DTYPE = np.dtype([(name, np.float64) for name in (*_SOURCES, *_RESPONSES, *_RAY_STEP)], align=True)
 
 
 class Physics:
@@ -78,6 +80,8 @@ class Physics:
         for name in _RESPONSES:
             rate = values[name.replace("_response", "_rate")]
             self.record[name] = 1.0 - math.exp(-rate * DT)
+        step = values["ray_field_of_view"] / (RAY_COUNT - 1)
+        self.record["ray_step_cos"], self.record["ray_step_sin"] = math.cos(step), math.sin(step)
 
     def __getattr__(self, name: str) -> float:
         if name not in PHYSICS_DTYPE.names:  # type: ignore[operator]

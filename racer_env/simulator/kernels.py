@@ -15,13 +15,14 @@ from numba import njit
 
 from racer_env.physics import DT, RAY_COUNT
 from racer_env.simulator.geometry import CHORDS_PER_SEGMENT
-from racer_env.simulator.tables import CELL_SIZE
+from racer_env.simulator.tables import LIST_REACH, SAMPLE_CELL, WALL_CELL
 
 OBSERVATION_SIZE = RAY_COUNT + 5
 
 ROAD, RUNOFF, SHOULDER = 0, 1, 2  # surface codes
 SHOULDER_WIDTH = 24.0  # units beyond the road's edge
 SEARCH_ROUNDS = 16  # of the ternary search for the nearest centre point
+LEAPS = 4  # over clear cells before a ray looks at walls
 SWEEP_STEP = 0.75  # units between the collision tests of one move
 PUSH_OUT = 0.8  # units beyond the penetration after a hit
 PUSH_OUT_LEAVING = 0.5  # units, when the car was leaving the wall already
@@ -32,6 +33,7 @@ YAW_LOSS = 0.5  # share of the yaw rate lost at the hardest impact
 MIN_FORCE_SPEED = 0.01  # units/s; below it resistance does not act
 MIN_IMPACT_SPEED = 1e-6  # units/s
 PARALLEL = 1e-10  # cross product below which two lines do not meet
+SAME_SIDE = 1e-9  # product of two offsets from a line, in units^2, above which both lie on one side of it
 MIN_SEGMENT = 1e-10  # squared length below which a wall segment is a point
 MIN_CONTACT_DISTANCE = 1e-10  # units; nearer than this a contact's normal is (0, 1)
 
@@ -92,9 +94,20 @@ RULES_DTYPE = np.dtype(
     ],
     align=True,
 )
+# A running search for the nearest centre point.
+SEARCH_DTYPE = np.dtype(
+    [(name, np.float64) for name in ("low", "high", "arc_length", "distance_squared")], align=True
+)
+# Where the fields of LANES settled searches begin in one flat array: the search itself, the segment's cubics
+# relative to the car, the parameter t at arc length SPLIT, and the rates of t in arc length before and from there.
+LANES = 8
+LANE_FIELDS = 16
+LOW, HIGH, ARC_LENGTH, DISTANCE_SQUARED, X3, X2, X1, X0, Y3, Y2, Y1, Y0, SPLIT, T, RATE_BEFORE, RATE = (
+    field * LANES for field in range(LANE_FIELDS)
+)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def step_cars(tables, physics, rules, cars, actions, observations, infos, rewards, terminated, truncated):  # type: ignore[no-untyped-def]
     """Advance every car by one tick.
 
@@ -109,46 +122,53 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         rewards: (N,), written.
         terminated, truncated: (N,) bool, written.
     """
+    tracks, segments, chords, samples, sample_chords, walls = tables[:6]
+    wall_cells, wall_lists, wall_ranges, sample_cells, sample_ranges, gates = tables[6:]
+    old = np.empty((len(cars), 3))
+    rays = np.empty((RAY_COUNT, 3))
     for i in range(len(cars)):
         car = cars[i]
-        track = tables.tracks[car.track]
-        old_x, old_y, old_arc_length = car.x, car.y, car.arc_length
+        old[i, 0], old[i, 1], old[i, 2] = car.x, car.y, car.arc_length
         _drive(car, physics[0], actions[i, 0], actions[i, 1], actions[i, 2])
-        _collide(tables, track, car, physics[0], old_x, old_y)
-        _locate(tables, track, car)
-        _time_gates(tables, track, car, old_x, old_y)
-        _reward(tables, track, physics[0], rules[0], car, old_arc_length, infos[i])
+        _collide(tracks[car.track], wall_cells, wall_lists, wall_ranges, walls, car, physics[0], old[i, 0], old[i, 1])
+    _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, sample_chords, cars, np.arange(len(cars)))
+    for i in range(len(cars)):
+        car = cars[i]
+        track = tracks[car.track]
+        _time_gates(track, gates, car, old[i, 0], old[i, 1])
+        _reward(track, wall_cells, wall_lists, wall_ranges, walls, physics[0], rules[0], car, old[i, 2], infos[i])
         rewards[i] = _sum_components(infos[i])
         terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
         truncated[i] = car.step_count >= rules[0].max_steps
-        _observe(tables, track, car, physics[0], observations[i])
+        _observe(track, wall_cells, wall_lists, wall_ranges, walls, car, physics[0], rays, observations[i])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def place_cars(tables, physics, cars, indices, observations):  # type: ignore[no-untyped-def]
     """Find the nearest centre points of freshly placed cars and observe.
 
-    The surface stays what the start says.
+    The surface starts as road, whatever is under the car.
 
     Args:
         tables, physics, cars, observations: As for ``step_cars``.
         indices: (K,) the cars to do.
     """
+    tracks, segments, chords, samples, sample_chords, walls = tables[:6]
+    wall_cells, wall_lists, wall_ranges, sample_cells, sample_ranges, gates = tables[6:]
+    _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, sample_chords, cars, indices)
+    rays = np.empty((RAY_COUNT, 3))
     for i in indices:
         car = cars[i]
-        track = tables.tracks[car.track]
-        surface = car.surface
-        _locate(tables, track, car)
-        car.surface = surface
-        _observe(tables, track, car, physics[0], observations[i])
+        car.surface = ROAD
+        _observe(tracks[car.track], wall_cells, wall_lists, wall_ranges, walls, car, physics[0], rays, observations[i])
 
 
-@njit
+@njit(error_model="numpy")
 def _clamp(value, low, high):  # type: ignore[no-untyped-def]
     return min(max(value, low), high)
 
 
-@njit
+@njit(error_model="numpy")
 def _wrap_angle(angle):  # type: ignore[no-untyped-def]
     while angle > math.pi:
         angle -= 2.0 * math.pi
@@ -157,7 +177,7 @@ def _wrap_angle(angle):  # type: ignore[no-untyped-def]
     return angle
 
 
-@njit
+@njit(error_model="numpy")
 def _drive(car, physics, steer, throttle, brake):  # type: ignore[no-untyped-def]
     """Move the car by one tick as if there were no walls."""
     grip, speed_factor = physics.road_grip, physics.road_speed
@@ -217,36 +237,37 @@ def _drive(car, physics, steer, throttle, brake):  # type: ignore[no-untyped-def
     car.y += vy * DT
 
 
-@njit
-def _cell_at(tables, track, x, y):  # type: ignore[no-untyped-def]
-    """Return the index of the grid cell that holds a point; outside the grid, of the one for everywhere else."""
-    column = math.floor((x - track.grid_x) * (1.0 / CELL_SIZE))
-    row = math.floor((y - track.grid_y) * (1.0 / CELL_SIZE))
-    if column < 0 or column >= track.columns or row < 0 or row >= track.rows:
-        return track.first_cell + track.columns * track.rows
-    return track.first_cell + row * track.columns + column
+@njit(inline="always", error_model="numpy")
+def _wall_cell_at(track, wall_cells, x, y):  # type: ignore[no-untyped-def]
+    """Return the wall grid's entry for a point: > 0 a clearance, <= 0 minus the number of a list."""
+    column = min(max(int((x - track.grid_x) * (1.0 / WALL_CELL)), 0), track.wall_columns - 1)
+    row = min(max(int((y - track.grid_y) * (1.0 / WALL_CELL)), 0), track.wall_rows - 1)
+    return wall_cells[track.first_wall_cell + row * track.wall_columns + column]
 
 
-@njit
-def _nearest_wall(tables, track, x, y, radius):  # type: ignore[no-untyped-def]
+@njit(error_model="numpy")
+def _nearest_wall(track, wall_cells, wall_lists, wall_ranges, walls, x, y, radius):  # type: ignore[no-untyped-def]
     """Return (distance, contact x, contact y) of the nearest wall point; distance = radius if none is nearer."""
-    cell = _cell_at(tables, track, x, y)
-    nearest, contact_x, contact_y = radius, 0.0, 0.0
-    for r in range(tables.cells[cell].first_wall_range, tables.cells[cell + 1].first_wall_range):
-        for j in range(tables.wall_ranges[r, 0], tables.wall_ranges[r, 1]):
-            ax, ay = tables.walls[j, 0], tables.walls[j, 1]
-            ex, ey = tables.walls[j + 1, 0] - ax, tables.walls[j + 1, 1] - ay
+    contact_x, contact_y = 0.0, 0.0
+    cell = _wall_cell_at(track, wall_cells, x, y)
+    if cell > 0:  # more than any radius
+        return radius, contact_x, contact_y
+    nearest = np.inf
+    for r in range(wall_lists[track.first_wall_list - cell], wall_lists[track.first_wall_list - cell + 1]):
+        for j in range(wall_ranges[r, 0], wall_ranges[r, 1]):
+            ax, ay = walls[j, 0], walls[j, 1]
+            ex, ey = walls[j + 1, 0] - ax, walls[j + 1, 1] - ay
             squared = ex * ex + ey * ey
             t = 0.0 if squared < MIN_SEGMENT else _clamp(((x - ax) * ex + (y - ay) * ey) / squared, 0.0, 1.0)
             px, py = ax + t * ex, ay + t * ey
-            distance = math.sqrt((x - px) * (x - px) + (y - py) * (y - py))
-            if distance < nearest:
-                nearest, contact_x, contact_y = distance, px, py
-    return nearest, contact_x, contact_y
+            distance_squared = (x - px) * (x - px) + (y - py) * (y - py)
+            if distance_squared < nearest:
+                nearest, contact_x, contact_y = distance_squared, px, py
+    return min(math.sqrt(nearest), radius), contact_x, contact_y
 
 
-@njit
-def _collide(tables, track, car, physics, old_x, old_y):  # type: ignore[no-untyped-def]
+@njit(error_model="numpy")
+def _collide(track, wall_cells, wall_lists, wall_ranges, walls, car, physics, old_x, old_y):  # type: ignore[no-untyped-def]
     """Sweep the move from the old position; stop at the first wall contact and resolve it."""
     radius = physics.width / 2.0
     dx, dy = car.x - old_x, car.y - old_y
@@ -256,14 +277,14 @@ def _collide(tables, track, car, physics, old_x, old_y):  # type: ignore[no-unty
         x, y = car.x, car.y
         if i < tests:
             x, y = old_x + dx * (i / tests), old_y + dy * (i / tests)
-        distance, contact_x, contact_y = _nearest_wall(tables, track, x, y, radius)
+        distance, contact_x, contact_y = _nearest_wall(track, wall_cells, wall_lists, wall_ranges, walls, x, y, radius)
         if distance < radius:
             car.x, car.y = x, y
             _resolve_contact(car, physics, distance, contact_x, contact_y)
             return
 
 
-@njit
+@njit(error_model="numpy")
 def _resolve_contact(car, physics, distance, contact_x, contact_y):  # type: ignore[no-untyped-def]
     penetration = physics.width / 2.0 - distance
     nx, ny = 0.0, 1.0
@@ -291,71 +312,173 @@ def _resolve_contact(car, physics, distance, contact_x, contact_y):  # type: ign
         car.yaw_rate *= 1.0 - YAW_LOSS * hardness
 
 
-@njit
-def _chord_at(tables, track, distance):  # type: ignore[no-untyped-def]
+@njit(inline="always", error_model="numpy")
+def _chord_at(track, chords, sample_chords, distance):  # type: ignore[no-untyped-def]
     """Return the last chord that begins at or before an arc length in [0, total length)."""
     sample = min(int(distance / track.sample_spacing), track.sample_count - 1)
-    chord = tables.sample_chords[track.first_sample + sample]
-    while tables.chords[chord].length > distance:
+    chord = sample_chords[track.first_sample + sample]
+    while chords[chord].length > distance:
         chord -= 1
-    while tables.chords[chord + 1].length <= distance:
+    chord += 1 if chords[chord + 1].length <= distance else 0  # the common case, without a branch
+    while chords[chord + 1].length <= distance:
         chord += 1
     return chord
 
 
-@njit
-def _distance_squared_at(tables, track, distance, x, y):  # type: ignore[no-untyped-def]
+@njit(inline="always", error_model="numpy")
+def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y):  # type: ignore[no-untyped-def]
     """Return the squared distance of (x, y) from the centre line's point at an arc length."""
     if distance < 0.0:
         distance += track.total_length
     if distance >= track.total_length:
         distance -= track.total_length
-    chord = _chord_at(tables, track, distance)
+    chord = _chord_at(track, chords, sample_chords, distance)
     index = chord - track.first_chord
     segment = index // CHORDS_PER_SEGMENT
     t = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
-    t += (distance - tables.chords[chord].length) * tables.chords[chord].rate
-    s = tables.segments[track.first_segment + segment]
+    t += (distance - chords[chord].length) * chords[chord].rate
+    s = segments[track.first_segment + segment]
     dx = ((s.x3 * t + s.x2) * t + s.x1) * t + s.x0 - x
     dy = ((s.y3 * t + s.y2) * t + s.y1) * t + s.y0 - y
     return dx * dx + dy * dy
 
 
-@njit
-def _locate(tables, track, car):  # type: ignore[no-untyped-def]
-    """Find the nearest centre point: arc length, distance, and the surface there."""
-    x, y = car.x, car.y
-    cell = _cell_at(tables, track, x, y)
+@njit(error_model="numpy")
+def _begin_search(track, sample_cells, sample_ranges, samples, car, search):  # type: ignore[no-untyped-def]
+    """Find the coarse sample nearest to a car and the interval around it."""
+    column = min(max(int((car.x - track.grid_x) * (1.0 / SAMPLE_CELL)), 0), track.sample_columns - 1)
+    row = min(max(int((car.y - track.grid_y) * (1.0 / SAMPLE_CELL)), 0), track.sample_rows - 1)
+    cell = track.first_sample_cell + row * track.sample_columns + column
     best, nearest = 0, np.inf
-    for r in range(tables.cells[cell].first_sample_range, tables.cells[cell + 1].first_sample_range):
-        for j in range(tables.sample_ranges[r, 0], tables.sample_ranges[r, 1]):
-            dx, dy = tables.samples[j, 0] - x, tables.samples[j, 1] - y
+    for r in range(sample_cells[cell], sample_cells[cell + 1]):
+        for j in range(sample_ranges[r, 0], sample_ranges[r, 1]):
+            dx, dy = samples[j, 0] - car.x, samples[j, 1] - car.y
             squared = dx * dx + dy * dy
-            if squared < nearest:
-                best, nearest = j, squared
-    arc_length = (best - track.first_sample) * track.total_length / track.sample_count
-    low, high = arc_length - track.sample_spacing, arc_length + track.sample_spacing
-    for _ in range(SEARCH_ROUNDS):
-        m1, m2 = low + (high - low) / 3.0, high - (high - low) / 3.0
-        d1 = _distance_squared_at(tables, track, m1, x, y)
-        d2 = _distance_squared_at(tables, track, m2, x, y)
-        if d1 < d2:
-            high = m2
-            if d1 < nearest:
-                nearest, arc_length = d1, m1
-        else:
-            low = m1
-            if d2 < nearest:
-                nearest, arc_length = d2, m2
+            nearer = squared < nearest
+            best = j if nearer else best
+            nearest = squared if nearer else nearest
+    search.arc_length = (best - track.first_sample) * track.total_length / track.sample_count
+    search.distance_squared = nearest
+    search.low = search.arc_length - track.sample_spacing
+    search.high = search.arc_length + track.sample_spacing
+
+
+@njit(inline="always", error_model="numpy")
+def _narrow_anywhere(track, segments, chords, sample_chords, car, search):  # type: ignore[no-untyped-def]
+    """Do one round of the ternary search."""
+    third = (search.high - search.low) / 3.0
+    m1, m2 = search.low + third, search.high - third
+    d1 = _distance_squared_at(track, segments, chords, sample_chords, m1, car.x, car.y)
+    d2 = _distance_squared_at(track, segments, chords, sample_chords, m2, car.x, car.y)
+    squared, middle = d2, m2
+    if d1 < d2:
+        search.high = m2
+        squared, middle = d1, m1
+    else:
+        search.low = m1
+    if squared < search.distance_squared:
+        search.distance_squared, search.arc_length = squared, middle
+
+
+@njit(error_model="numpy")
+def _settle(track, segments, chords, sample_chords, car, search, lanes, lane):  # type: ignore[no-untyped-def]
+    """Put a search whose interval touches one segment and at most two chords of it into a lane, with its spline.
+
+    Returns:
+        Whether it is such a search; most are after the first round.
+    """
+    if search.low < 0.0 or search.high >= track.total_length:
+        return False
+    chord = _chord_at(track, chords, sample_chords, search.high)
+    before = _chord_at(track, chords, sample_chords, search.low)
+    index = chord - track.first_chord
+    segment = index // CHORDS_PER_SEGMENT
+    if chord - before > 1 or (before - track.first_chord) // CHORDS_PER_SEGMENT != segment:
+        return False
+    s = segments[track.first_segment + segment]
+    lanes[LOW + lane], lanes[HIGH + lane] = search.low, search.high
+    lanes[ARC_LENGTH + lane], lanes[DISTANCE_SQUARED + lane] = search.arc_length, search.distance_squared
+    lanes[X3 + lane], lanes[X2 + lane], lanes[X1 + lane], lanes[X0 + lane] = s.x3, s.x2, s.x1, s.x0 - car.x
+    lanes[Y3 + lane], lanes[Y2 + lane], lanes[Y1 + lane], lanes[Y0 + lane] = s.y3, s.y2, s.y1, s.y0 - car.y
+    lanes[SPLIT + lane] = chords[chord].length
+    lanes[T + lane] = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
+    lanes[RATE_BEFORE + lane], lanes[RATE + lane] = chords[before].rate, chords[chord].rate
+    return True
+
+
+@njit(error_model="numpy")
+def _narrow_lanes(lanes):  # type: ignore[no-untyped-def]
+    """Do the remaining rounds for LANES settled searches at once.
+
+    Written so that it compiles to vector code without a branch: all offsets are constants, all reads come
+    before the writes, and both outcomes are computed.
+    """
+    for _ in range(SEARCH_ROUNDS - 1):
+        for i in range(LANES):
+            low, high = lanes[LOW + i], lanes[HIGH + i]
+            arc_length, distance_squared = lanes[ARC_LENGTH + i], lanes[DISTANCE_SQUARED + i]
+            split, t, rate_before, rate = lanes[SPLIT + i], lanes[T + i], lanes[RATE_BEFORE + i], lanes[RATE + i]
+            third = (high - low) / 3.0
+            m1, m2 = low + third, high - third
+            t1 = t + (m1 - split) * (rate if m1 >= split else rate_before)
+            t2 = t + (m2 - split) * (rate if m2 >= split else rate_before)
+            x3, x2, x1, x0 = lanes[X3 + i], lanes[X2 + i], lanes[X1 + i], lanes[X0 + i]
+            y3, y2, y1, y0 = lanes[Y3 + i], lanes[Y2 + i], lanes[Y1 + i], lanes[Y0 + i]
+            dx1, dy1 = ((x3 * t1 + x2) * t1 + x1) * t1 + x0, ((y3 * t1 + y2) * t1 + y1) * t1 + y0
+            dx2, dy2 = ((x3 * t2 + x2) * t2 + x1) * t2 + x0, ((y3 * t2 + y2) * t2 + y1) * t2 + y0
+            d1, d2 = dx1 * dx1 + dy1 * dy1, dx2 * dx2 + dy2 * dy2
+            first = d1 < d2
+            squared = d1 if first else d2
+            middle = m1 if first else m2
+            nearer = squared < distance_squared
+            lanes[LOW + i] = low if first else m1
+            lanes[HIGH + i] = m2 if first else high
+            lanes[ARC_LENGTH + i] = middle if nearer else arc_length
+            lanes[DISTANCE_SQUARED + i] = squared if nearer else distance_squared
+
+
+@njit(error_model="numpy")
+def _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, sample_chords, cars, indices):  # type: ignore[no-untyped-def]
+    """Find the cars' nearest centre points: arc length, distance, and the surface there."""
+    searches = np.empty(LANES, SEARCH_DTYPE)
+    settled = np.empty(LANES, np.int64)
+    lanes = np.zeros(LANE_FIELDS * LANES)
+    for first in range(0, len(indices), LANES):
+        count = min(LANES, len(indices) - first)
+        lane = 0
+        for k in range(count):
+            car, search = cars[indices[first + k]], searches[k]
+            track = tracks[car.track]
+            _begin_search(track, sample_cells, sample_ranges, samples, car, search)
+            _narrow_anywhere(track, segments, chords, sample_chords, car, search)
+            if _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
+                settled[lane] = k
+                lane += 1
+            else:
+                for _ in range(SEARCH_ROUNDS - 1):
+                    _narrow_anywhere(track, segments, chords, sample_chords, car, search)
+        _narrow_lanes(lanes)
+        for i in range(lane):
+            search = searches[settled[i]]
+            search.arc_length, search.distance_squared = lanes[ARC_LENGTH + i], lanes[DISTANCE_SQUARED + i]
+        for k in range(count):
+            car = cars[indices[first + k]]
+            _end_search(tracks[car.track], segments, chords, sample_chords, searches[k], car)
+
+
+@njit(error_model="numpy")
+def _end_search(track, segments, chords, sample_chords, search, car):  # type: ignore[no-untyped-def]
+    """Write what a finished search found into the car."""
+    arc_length = search.arc_length
     if arc_length < 0.0:
         arc_length += track.total_length
     if arc_length >= track.total_length:
         arc_length -= track.total_length
     car.arc_length = arc_length
-    car.centre_distance = math.sqrt(nearest)
+    car.centre_distance = math.sqrt(search.distance_squared)
 
-    segment = (_chord_at(tables, track, arc_length) - track.first_chord) // CHORDS_PER_SEGMENT
-    s = tables.segments[track.first_segment + segment]
+    segment = (_chord_at(track, chords, sample_chords, arc_length) - track.first_chord) // CHORDS_PER_SEGMENT
+    s = segments[track.first_segment + segment]
     half_width = s.half_width + s.half_width_slope * (arc_length - s.start_length)
     if car.centre_distance <= half_width:
         car.surface = ROAD
@@ -365,11 +488,11 @@ def _locate(tables, track, car):  # type: ignore[no-untyped-def]
         car.surface = RUNOFF
 
 
-@njit
-def _time_gates(tables, track, car, old_x, old_y):  # type: ignore[no-untyped-def]
+@njit(error_model="numpy")
+def _time_gates(track, gates, car, old_x, old_y):  # type: ignore[no-untyped-def]
     """Look whether the move crossed the expected gate."""
     expected = (car.checkpoint + 1) % track.gate_count
-    gate = tables.gates[track.first_gate + expected]
+    gate = gates[track.first_gate + expected]
     mx, my = car.x - old_x, car.y - old_y
     gx, gy = gate.right_x - gate.left_x, gate.right_y - gate.left_y
     cross = mx * gy - my * gx
@@ -383,8 +506,8 @@ def _time_gates(tables, track, car, old_x, old_y):  # type: ignore[no-untyped-de
             car.lap += 1
 
 
-@njit
-def _reward(tables, track, physics, rules, car, old_arc_length, info):  # type: ignore[no-untyped-def]
+@njit(error_model="numpy")
+def _reward(track, wall_cells, wall_lists, wall_ranges, walls, physics, rules, car, old_arc_length, info):  # type: ignore[no-untyped-def]
     """Count the tick and write the reward's components and the rest of the info."""
     length = track.total_length
     delta = car.arc_length - old_arc_length
@@ -393,7 +516,7 @@ def _reward(tables, track, physics, rules, car, old_arc_length, info):  # type: 
     elif delta < -length / 2.0:
         delta += length
     radius = physics.width / 2.0 + physics.contact_padding
-    contact = _nearest_wall(tables, track, car.x, car.y, radius)[0] < radius
+    contact = _nearest_wall(track, wall_cells, wall_lists, wall_ranges, walls, car.x, car.y, radius)[0] < radius
     still = car.speed < rules.stillness_speed_threshold
     car.stillness_counter = car.stillness_counter + 1 if still else 0
     car.tick += 1
@@ -414,42 +537,71 @@ def _reward(tables, track, physics, rules, car, old_arc_length, info):  # type: 
     info.stillnessCounter = car.stillness_counter
 
 
-@njit
+@njit(error_model="numpy")
 def _sum_components(info):  # type: ignore[no-untyped-def]
     return info.progress + info.speed + info.wall + info.offTrack + info.backward + info.stillness
 
 
-@njit
-def _cast_ray(tables, track, x, y, dx, dy, limit):  # type: ignore[no-untyped-def]
-    """Return the distance along the unit vector (dx, dy) to the first wall, at most ``limit``."""
-    nearest = limit
-    travelled = 0.0
-    while travelled < nearest:
-        cell = _cell_at(tables, track, x + dx * travelled, y + dy * travelled)
-        for r in range(tables.cells[cell].first_wall_range, tables.cells[cell + 1].first_wall_range):
-            for j in range(tables.wall_ranges[r, 0], tables.wall_ranges[r, 1]):
-                ox, oy = tables.walls[j, 0] - x, tables.walls[j, 1] - y
-                ex, ey = tables.walls[j + 1, 0] - tables.walls[j, 0], tables.walls[j + 1, 1] - tables.walls[j, 1]
+@njit(error_model="numpy")
+def _cast_rays(track, wall_cells, wall_lists, wall_ranges, walls, car, physics, rays):  # type: ignore[no-untyped-def]
+    """Measure along every ray the distance to the first wall.
+
+    Args:
+        rays: (9, 3) scratch: direction x, y, and on return the distance.
+    """
+    angle = car.heading - physics.ray_field_of_view / 2.0
+    dx, dy = math.cos(angle), math.sin(angle)
+    for ray in range(RAY_COUNT):
+        rays[ray, 0], rays[ray, 1], rays[ray, 2] = dx, dy, 0.0
+        dx, dy = (
+            dx * physics.ray_step_cos - dy * physics.ray_step_sin,
+            dx * physics.ray_step_sin + dy * physics.ray_step_cos,
+        )
+    # Most of the way is clear. Leaping over it side by side hides that each leap waits for the one before.
+    for _ in range(LEAPS):
+        for ray in range(RAY_COUNT):
+            x, y = car.x + rays[ray, 0] * rays[ray, 2], car.y + rays[ray, 1] * rays[ray, 2]
+            rays[ray, 2] += max(_wall_cell_at(track, wall_cells, x, y), 0)
+    for ray in range(RAY_COUNT):
+        nearest, travelled = physics.ray_max_distance, rays[ray, 2]
+        while travelled < nearest:
+            x, y = car.x + rays[ray, 0] * travelled, car.y + rays[ray, 1] * travelled
+            cell = _wall_cell_at(track, wall_cells, x, y)
+            if cell > 0:
+                travelled += cell
+                continue
+            first, stop = wall_lists[track.first_wall_list - cell], wall_lists[track.first_wall_list - cell + 1]
+            nearest = _first_hit(wall_ranges, walls, first, stop, car.x, car.y, rays[ray, 0], rays[ray, 1], nearest)
+            travelled += LIST_REACH if cell < 0 else np.inf
+        rays[ray, 2] = nearest
+
+
+@njit(inline="always", error_model="numpy")
+def _first_hit(wall_ranges, walls, first_range, stop_range, x, y, dx, dy, nearest):  # type: ignore[no-untyped-def]
+    """Return the distance from (x, y) along (dx, dy) to the first wall of a list, at most ``nearest``."""
+    for r in range(first_range, stop_range):
+        first, stop = wall_ranges[r, 0], wall_ranges[r, 1]
+        ox, oy = walls[first, 0] - x, walls[first, 1] - y
+        side = ox * dy - oy * dx
+        for j in range(first + 1, stop + 1):
+            next_ox, next_oy = walls[j, 0] - x, walls[j, 1] - y
+            next_side = next_ox * dy - next_oy * dx
+            if side * next_side <= SAME_SIDE:
+                ex, ey = walls[j, 0] - walls[j - 1, 0], walls[j, 1] - walls[j - 1, 1]
                 cross = dx * ey - dy * ex
-                if abs(cross) < PARALLEL:
-                    continue
-                t, u = (ox * ey - oy * ex) / cross, (ox * dy - oy * dx) / cross
-                if t >= 0.0 and 0.0 <= u <= 1.0 and t < nearest:
-                    nearest = t
-        travelled += tables.cells[cell].stride
+                if abs(cross) >= PARALLEL:
+                    t, u = (ox * ey - oy * ex) / cross, side / cross
+                    if t >= 0.0 and 0.0 <= u <= 1.0 and t < nearest:
+                        nearest = t
+            ox, oy, side = next_ox, next_oy, next_side
     return nearest
 
 
-@njit
-def _observe(tables, track, car, physics, observation):  # type: ignore[no-untyped-def]
-    first_angle = car.heading - physics.ray_field_of_view / 2.0
-    step = physics.ray_field_of_view / (RAY_COUNT - 1)
+@njit(error_model="numpy")
+def _observe(track, wall_cells, wall_lists, wall_ranges, walls, car, physics, rays, observation):  # type: ignore[no-untyped-def]
+    _cast_rays(track, wall_cells, wall_lists, wall_ranges, walls, car, physics, rays)
     for ray in range(RAY_COUNT):
-        angle = first_angle + ray * step
-        distance = _cast_ray(
-            tables, track, car.x, car.y, math.cos(angle), math.sin(angle), physics.ray_max_distance
-        )
-        observation[ray] = distance / physics.ray_max_distance
+        observation[ray] = rays[ray, 2] / physics.ray_max_distance
     observation[9] = car.speed / physics.max_speed
     observation[10] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
     observation[11] = car.steer

@@ -1,8 +1,12 @@
 """Look-up tables that make the kernels fast without changing a result.
 
-Each track is covered by a uniform grid. A cell knows which stretches of the walls and of the centre line
-can matter to a point inside it, and how far a ray from such a point travels before it can meet a wall that
-the cell does not list. All lists are conservative: they may hold too much, never too little.
+Two uniform grids cover a track, clamped at the border, where cells list everything:
+
+* A cell of the *wall grid* holds a clearance, a distance within which no wall is from any of its points; or,
+  near a wall, the number of a list of the wall segments within ``LIST_REACH`` of any of its points.
+* A cell of the *sample grid* lists the samples of the centre line that can be nearest to a point inside it.
+
+Both are conservative: a clearance may be too small and a list too long, never the reverse.
 """
 
 import math
@@ -15,9 +19,12 @@ from numba import njit
 
 from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD, TrackGeometry
 
-CELL_SIZE = 8.0  # units
-HALF_DIAGONAL = CELL_SIZE * math.sqrt(0.5)
-WALL_REACH = 6.0  # units; a cell lists the walls within this distance of any of its points
+WALL_CELL = 4.0  # units; side of a cell of the wall grid
+SAMPLE_CELL = 16.0  # units; side of a cell of the sample grid
+NEAR_WALL = 3  # units; a cell with less clearance has a list
+LIST_REACH = 12.0  # units
+MAX_CLEARANCE = 255  # units
+MAX_LISTS = 32767  # per track
 SAFETY = 1e-6  # units; far above rounding, far below anything that costs time
 MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
@@ -28,11 +35,15 @@ TRACK_DTYPE = np.dtype(
         ("total_length", np.float64),
         ("progress_weight", np.float64),  # reward for one lap of progress
         ("sample_spacing", np.float64),  # arc length between coarse samples
-        ("grid_x", np.float64),  # lower left corner of the grid
+        ("grid_x", np.float64),  # lower left corner of both grids
         ("grid_y", np.float64),
-        ("columns", np.int64),
-        ("rows", np.int64),
-        ("first_cell", np.int64),  # where this track's rows begin in each table
+        ("wall_columns", np.int64),
+        ("wall_rows", np.int64),
+        ("sample_columns", np.int64),
+        ("sample_rows", np.int64),
+        ("first_wall_cell", np.int64),  # where this track's part begins in each table
+        ("first_wall_list", np.int64),
+        ("first_sample_cell", np.int64),
         ("first_segment", np.int64),
         ("first_chord", np.int64),
         ("first_sample", np.int64),
@@ -48,14 +59,6 @@ SEGMENT_DTYPE = np.dtype(
     align=True,
 )
 CHORD_DTYPE = np.dtype([("length", np.float64), ("rate", np.float64)], align=True)  # arc length, dt / d(length)
-CELL_DTYPE = np.dtype(
-    [
-        ("stride", np.float32),  # distance a ray may travel from this cell after testing the listed walls
-        ("first_wall_range", np.int32),  # the list ends where the next cell's begins
-        ("first_sample_range", np.int32),
-    ],
-    align=True,
-)
 GATE_DTYPE = np.dtype(
     [(name, np.float64) for name in ("left_x", "left_y", "right_x", "right_y", "direction_x", "direction_y")],
     align=True,
@@ -70,10 +73,12 @@ class Tables(NamedTuple):
     chords: npt.NDArray[np.void]
     samples: npt.NDArray[np.float64]  # (C, 2) coarse samples of the centre line
     sample_chords: npt.NDArray[np.int32]  # (C,) the chord that holds each sample
-    walls: npt.NDArray[np.float64]  # (W, 2) points; wall segment j runs from point j to j + 1
-    cells: npt.NDArray[np.void]
+    walls: npt.NDArray[np.float64]  # (W, 2) points, the walls parted by a NaN; segment j runs from point j to j + 1
+    wall_cells: npt.NDArray[np.int16]  # row by row; > 0 a clearance in units, <= 0 minus the number of a list
+    wall_lists: npt.NDArray[np.int32]  # where in wall_ranges each list begins; it ends where the next begins
     wall_ranges: npt.NDArray[np.int32]  # (R, 2) first and past-the-last wall segment
-    sample_ranges: npt.NDArray[np.int32]  # (Q, 2) likewise of the coarse samples
+    sample_cells: npt.NDArray[np.int32]  # row by row; where in sample_ranges each cell's begin
+    sample_ranges: npt.NDArray[np.int32]  # (Q, 2) first and past-the-last sample
     gates: npt.NDArray[np.void]
 
 
@@ -83,38 +88,37 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     count = max(MIN_COARSE_SAMPLES, math.ceil(line.total_length / COARSE_SPACING))
     arc_length = np.arange(count) * line.total_length / count
     samples = line.point_at(arc_length)
-    walls = np.concatenate([geometry.inner_wall, geometry.outer_wall])
-    wall_count = len(geometry.inner_wall)
-    low = np.floor(walls.min(axis=0) / CELL_SIZE - 1) * CELL_SIZE
-    columns, rows = (np.ceil((walls.max(axis=0) - low) / CELL_SIZE) + 1).astype(int)
-
-    stride, wall_counts, wall_ranges = _list_walls(walls, wall_count, low[0], low[1], columns, rows)
-    reach = float(line.half_widths.max()) + np.abs(walls).max() * 1e-12 + _farthest(geometry)
-    sample_counts, sample_ranges = _list_samples(samples, low[0], low[1], columns, rows, reach)
-
-    cells = np.zeros(columns * rows + 2, CELL_DTYPE)  # the last but one is everywhere else, the last ends its list
-    cells["stride"][:-1] = stride
-    cells["first_wall_range"][1:] = np.cumsum(wall_counts)
-    cells["first_sample_range"][1:] = np.cumsum(sample_counts)
+    walls = np.concatenate([geometry.inner_wall, [[np.nan, np.nan]], geometry.outer_wall])
+    low = np.floor(geometry.outer_wall.min(axis=0) / SAMPLE_CELL - 1) * SAMPLE_CELL
+    columns, rows = (int(n) for n in np.ceil((geometry.outer_wall.max(axis=0) - low) / SAMPLE_CELL) + 1)
+    per_cell = int(SAMPLE_CELL / WALL_CELL)
+    wall_cells, wall_lists, wall_ranges = _wall_grid(
+        walls, float(low[0]), float(low[1]), columns * per_cell, rows * per_cell
+    )
+    sample_cells, sample_ranges = _sample_grid(
+        samples, float(low[0]), float(low[1]), columns, rows, _farthest(geometry)
+    )
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["columns"], track["rows"] = columns, rows
+    track["wall_columns"], track["wall_rows"] = columns * per_cell, rows * per_cell
+    track["sample_columns"], track["sample_rows"] = columns, rows
     track["sample_count"] = count
     track["gate_count"] = len(geometry.gates.arc_length)
-    chords = _chords(geometry)
     return Tables(
         tracks=track,
         segments=_segments(geometry),
-        chords=chords,
-        samples=np.ascontiguousarray(samples),
+        chords=_chords(geometry),
+        samples=samples,
         sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.int32),
         walls=walls,
-        cells=cells,
+        wall_cells=wall_cells,
+        wall_lists=wall_lists,
         wall_ranges=wall_ranges,
+        sample_cells=sample_cells,
         sample_ranges=sample_ranges,
         gates=_gates(geometry),
     )
@@ -122,33 +126,33 @@ def build_tables(geometry: TrackGeometry) -> Tables:
 
 def concatenate_tables(parts: Sequence[Tables]) -> Tables:
     """Put the tables of several tracks one behind the other and shift their indices."""
-    tracks = np.concatenate([part.tracks for part in parts])
-    firsts = {
-        "first_segment": _firsts([part.segments for part in parts]),
-        "first_chord": _firsts([part.chords for part in parts]),
-        "first_sample": _firsts([part.samples for part in parts]),
-        "first_cell": _firsts([part.cells for part in parts]),
-        "first_gate": _firsts([part.gates for part in parts]),
-    }
-    for name, values in firsts.items():
-        tracks[name] = values
-    first_wall = _firsts([part.walls for part in parts])
-    cells = np.concatenate([part.cells for part in parts])
-    lengths = [len(part.cells) for part in parts]
-    cells["first_wall_range"] += np.repeat(_firsts([part.wall_ranges for part in parts]), lengths).astype(np.int32)
-    cells["first_sample_range"] += np.repeat(_firsts([part.sample_ranges for part in parts]), lengths).astype(np.int32)
-    return Tables(
-        tracks=tracks,
-        segments=np.concatenate([part.segments for part in parts]),
-        chords=np.concatenate([part.chords for part in parts]),
-        samples=np.concatenate([part.samples for part in parts]),
-        sample_chords=_shifted([part.sample_chords for part in parts], firsts["first_chord"]),
-        walls=np.concatenate([part.walls for part in parts]),
-        cells=cells,
-        wall_ranges=_shifted([part.wall_ranges for part in parts], first_wall),
-        sample_ranges=_shifted([part.sample_ranges for part in parts], firsts["first_sample"]),
-        gates=np.concatenate([part.gates for part in parts]),
-    )
+    columns = {name: [getattr(part, name) for part in parts] for name in Tables._fields}
+    firsts = {name: _firsts(arrays) for name, arrays in columns.items()}
+    joined = {name: np.concatenate(arrays) for name, arrays in columns.items()}
+    for field, name in _FIRST_FIELDS.items():
+        joined["tracks"][field] = firsts[name]
+    for name, target in _INDEX_TABLES.items():
+        joined[name] = _shifted(columns[name], firsts[target])
+    return Tables(**joined)
+
+
+# Which table each first_... field of a track counts in, and which table each table of indices points into.
+_FIRST_FIELDS = {
+    "first_segment": "segments",
+    "first_chord": "chords",
+    "first_sample": "samples",
+    "first_wall_cell": "wall_cells",
+    "first_wall_list": "wall_lists",
+    "first_sample_cell": "sample_cells",
+    "first_gate": "gates",
+}
+_INDEX_TABLES = {
+    "sample_chords": "chords",
+    "wall_lists": "wall_ranges",
+    "wall_ranges": "walls",
+    "sample_cells": "sample_ranges",
+    "sample_ranges": "samples",
+}
 
 
 def _firsts(arrays: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:
@@ -160,12 +164,12 @@ def _shifted(arrays: Sequence[npt.NDArray[np.int32]], shifts: npt.NDArray[np.int
 
 
 def _farthest(geometry: TrackGeometry) -> float:
-    """Return a bound on how far beyond the half-width a car can be from the centre line."""
+    """Return a bound on a car's distance from the centre line: a wall point's from the centre it was built at."""
     line = geometry.centre_line
     samples = len(geometry.inner_wall) - 1
     centre = line.point_at(np.arange(samples) * line.total_length / samples)
-    gaps = [np.abs(wall[:-1] - centre).max() for wall in (geometry.inner_wall, geometry.outer_wall)]
-    return float(max(gaps)) + CELL_SIZE
+    gaps = [np.linalg.norm(wall[:-1] - centre, axis=1) for wall in (geometry.inner_wall, geometry.outer_wall)]
+    return float(np.max(gaps)) + SAMPLE_CELL
 
 
 def _segments(geometry: TrackGeometry) -> npt.NDArray[np.void]:
@@ -198,9 +202,12 @@ def _gates(geometry: TrackGeometry) -> npt.NDArray[np.void]:
     return gates
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _segment_distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
+    """Return the squared distance of (x, y) from the segment j to j + 1; infinite where a point is no number."""
     ex, ey = points[j + 1, 0] - points[j, 0], points[j + 1, 1] - points[j, 1]
+    if math.isnan(ex):
+        return np.inf
     ox, oy = x - points[j, 0], y - points[j, 1]
     squared = ex * ex + ey * ey
     share = 0.0 if squared == 0.0 else min(max((ox * ex + oy * ey) / squared, 0.0), 1.0)
@@ -208,107 +215,115 @@ def _segment_distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
     return dx * dx + dy * dy
 
 
-@njit(cache=True)
-def _list_walls(points, inner_count, grid_x, grid_y, columns, rows):  # type: ignore[no-untyped-def]
-    """List per cell the wall segments within WALL_REACH of it.
+@njit(cache=True, error_model="numpy")
+def _wall_grid(points, grid_x, grid_y, columns, rows):  # type: ignore[no-untyped-def]
+    """Build the wall grid.
 
     Returns:
-        The strides (cells + 1,), the number of ranges per cell (cells + 1,), and the ranges (R, 2).
+        wall_cells (columns * rows,), wall_lists (lists + 1,) and wall_ranges (R, 2) of one track.
     """
-    cells = columns * rows
-    stride = np.empty(cells + 1, np.float32)
-    counts = np.zeros(cells + 1, np.int64)
-    ranges = [(0, 0) for _ in range(0)]
-    squared = np.empty(len(points))
-    for cell in range(cells):
-        x = grid_x + (cell % columns + 0.5) * CELL_SIZE
-        y = grid_y + (cell // columns + 0.5) * CELL_SIZE
-        nearest = np.inf
-        for j in range(len(points) - 1):
-            squared[j] = np.inf if j == inner_count - 1 else _segment_distance_squared(points, j, x, y)
-            nearest = min(nearest, squared[j])
-        clearance = math.sqrt(nearest) - HALF_DIAGONAL - SAFETY
-        if clearance >= WALL_REACH:
-            stride[cell] = clearance * (1.0 - 1e-6)  # rounding to single precision must not lengthen it
-            continue
-        stride[cell] = WALL_REACH
-        limit = (HALF_DIAGONAL + WALL_REACH + 2 * SAFETY) ** 2
-        for first, stop in ((0, inner_count - 1), (inner_count, len(points) - 1)):
-            counts[cell] += _append_ranges(ranges, squared <= limit, first, stop)
-    stride[cells] = np.inf
-    counts[cells] = 2
-    ranges.append((0, inner_count - 1))
-    ranges.append((inner_count, len(points) - 1))
-    return stride, counts, np.array(ranges, np.int32)
+    cells = np.zeros(columns * rows, np.int16)
+    ranges = [(0, len(points) - 1)]
+    lists = [0, 1]  # list 0 holds every wall
+    half_diagonal = WALL_CELL * math.sqrt(0.5)
+    patch = 8  # cells; their common candidates spare most of the work
+    squared = np.full(len(points), np.inf)
+    for first_row in range(0, rows, patch):
+        for first_column in range(0, columns, patch):
+            x, y = grid_x + (first_column + patch / 2) * WALL_CELL, grid_y + (first_row + patch / 2) * WALL_CELL
+            for j in range(len(points) - 1):
+                squared[j] = _segment_distance_squared(points, j, x, y)
+            reach = math.sqrt(squared.min()) + 2 * patch * half_diagonal + LIST_REACH + 1.0
+            candidates = np.flatnonzero(squared <= reach * reach)
+            for row in range(max(first_row, 1), min(first_row + patch, rows - 1)):
+                for column in range(max(first_column, 1), min(first_column + patch, columns - 1)):
+                    x, y = grid_x + (column + 0.5) * WALL_CELL, grid_y + (row + 0.5) * WALL_CELL
+                    nearest = np.inf
+                    for j in candidates:
+                        squared[j] = _segment_distance_squared(points, j, x, y)
+                        nearest = min(nearest, squared[j])
+                    clearance = math.floor(math.sqrt(nearest) - half_diagonal - SAFETY)
+                    if clearance >= NEAR_WALL:
+                        cells[row * columns + column] = min(clearance, MAX_CLEARANCE)
+                        continue
+                    _append_ranges(ranges, candidates, squared, (half_diagonal + LIST_REACH + SAFETY) ** 2)
+                    cells[row * columns + column] = -(len(lists) - 1)
+                    lists.append(len(ranges))
+    return cells, np.array(lists, np.int32), np.array(ranges, np.int32)
 
 
-@njit(cache=True)
-def _list_samples(samples, grid_x, grid_y, columns, rows, reach):  # type: ignore[no-untyped-def]
-    """List per cell the coarse samples that are nearest to any of its points.
+@njit(cache=True, error_model="numpy")
+def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):  # type: ignore[no-untyped-def]
+    """Build the sample grid.
 
     A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
-    Cells farther than ``reach`` from the line, where no car can be, list everything.
+    Cells farther than ``reach`` from the line, where no car should be, list everything.
 
     Returns:
-        The number of ranges per cell (cells + 1,), and the ranges (Q, 2).
+        sample_cells (columns * rows + 1,) and sample_ranges (Q, 2) of one track.
     """
-    cells = columns * rows
-    counts = np.ones(cells + 1, np.int64)
+    half_diagonal = SAMPLE_CELL * math.sqrt(0.5)
+    cells = np.zeros(columns * rows + 1, np.int32)
     ranges = [(0, 0) for _ in range(0)]
     corners = np.empty((4, 2))
     rivals = np.empty(4, np.int64)
     squared = np.empty(len(samples))
-    for cell in range(cells):
-        x = grid_x + (cell % columns + 0.5) * CELL_SIZE
-        y = grid_y + (cell // columns + 0.5) * CELL_SIZE
+    for cell in range(columns * rows):
+        column, row = cell % columns, cell // columns
+        x, y = grid_x + (column + 0.5) * SAMPLE_CELL, grid_y + (row + 0.5) * SAMPLE_CELL
         for j in range(len(samples)):
-            squared[j] = (samples[j, 0] - x) ** 2 + (samples[j, 1] - y) ** 2
+            squared[j] = _distance_squared(samples, j, x, y)
         nearest = math.sqrt(squared.min())
-        if nearest > reach:
-            ranges.append((0, len(samples)))
-            continue
-        possible = squared <= (nearest + 2 * HALF_DIAGONAL + SAFETY) ** 2
-        for corner in range(4):
-            corners[corner, 0] = x + CELL_SIZE * ((corner % 2) - 0.5)
-            corners[corner, 1] = y + CELL_SIZE * ((corner // 2) - 0.5)
-            least = np.inf
-            for j in np.flatnonzero(possible):
-                d = (samples[j, 0] - corners[corner, 0]) ** 2 + (samples[j, 1] - corners[corner, 1]) ** 2
-                if d < least:
-                    least = d
-                    rivals[corner] = j
-        for j in np.flatnonzero(possible):
-            for rival in rivals:
-                beaten = True
-                for corner in range(4):
-                    mine = (samples[j, 0] - corners[corner, 0]) ** 2 + (samples[j, 1] - corners[corner, 1]) ** 2
-                    other = (samples[rival, 0] - corners[corner, 0]) ** 2 + (samples[rival, 1] - corners[corner, 1]) ** 2
-                    if mine <= other + SAFETY:
-                        beaten = False
-                if beaten:
-                    possible[j] = False
-                    break
-        counts[cell] = _append_ranges(ranges, possible, 0, len(samples))
-    ranges.append((0, len(samples)))
-    return counts, np.array(ranges, np.int32)
+        limit = (nearest + 2 * half_diagonal + SAFETY) ** 2
+        if nearest > reach or row == 0 or row == rows - 1 or column == 0 or column == columns - 1:
+            limit = np.inf
+        candidates = np.flatnonzero(squared <= limit)
+        if limit < np.inf:
+            for corner in range(4):
+                corners[corner, 0] = x + SAMPLE_CELL * ((corner % 2) - 0.5)
+                corners[corner, 1] = y + SAMPLE_CELL * ((corner // 2) - 0.5)
+                least = np.inf
+                for j in candidates:
+                    distance = _distance_squared(samples, j, corners[corner, 0], corners[corner, 1])
+                    if distance < least:
+                        least = distance
+                        rivals[corner] = j
+            for j in candidates:
+                for rival in rivals:
+                    if _is_farther_everywhere(samples, j, rival, corners):
+                        squared[j] = np.inf
+                        break
+        _append_ranges(ranges, candidates, squared, limit)
+        cells[cell + 1] = len(ranges)
+    return cells, np.array(ranges, np.int32)
 
 
-@njit(cache=True)
-def _append_ranges(ranges, wanted, first, stop):  # type: ignore[no-untyped-def]
-    """Append the stretches of ``wanted`` in [first, stop) and return how many; small gaps are closed."""
-    count = 0
+@njit(cache=True, error_model="numpy")
+def _distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
+    return (points[j, 0] - x) ** 2 + (points[j, 1] - y) ** 2
+
+
+@njit(cache=True, error_model="numpy")
+def _is_farther_everywhere(samples, j, rival, corners):  # type: ignore[no-untyped-def]
+    for corner in range(len(corners)):
+        x, y = corners[corner]
+        if _distance_squared(samples, j, x, y) <= _distance_squared(samples, rival, x, y) + SAFETY:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _append_ranges(ranges, candidates, squared, limit):  # type: ignore[no-untyped-def]
+    """Append the stretches of the ascending candidates whose squared distance is in the limit; close small gaps."""
     begin, end = -1, -1
-    for j in range(first, stop):
-        if not wanted[j]:
+    for j in candidates:
+        if squared[j] > limit:
             continue
         if begin >= 0 and j - end > MAX_GAP:
             ranges.append((begin, end))
-            count += 1
             begin = -1
         if begin < 0:
             begin = j
         end = j + 1
     if begin >= 0:
         ranges.append((begin, end))
-        count += 1
-    return count
