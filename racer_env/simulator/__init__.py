@@ -1,0 +1,1 @@
+"""The embedded simulator, an exact and fast port of the game's engine."""

@@ -1,0 +1,98 @@
+"""Where an episode starts: at rest on the line, or on the move anywhere along the track."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from racer_env.simulator.geometry import TrackGeometry
+
+MAX_LATERAL_SHARE = 0.6  # of the half-width
+MAX_HEADING_OFFSET = 0.3  # radians
+MAX_START_SPEED = 120.0  # units/s
+
+
+@dataclass(frozen=True)
+class Start:
+    """A car's state at the start of an episode; everything else is 0.
+
+    Attributes:
+        x, y: Position, in units.
+        heading: In radians.
+        speed: Along the heading, in units/s.
+        checkpoint: The gate passed last.
+        lap: 1 on the first lap. A start elsewhere is on an out-lap, 0: its first crossing of the line begins
+            lap 1 and completes none.
+    """
+
+    x: float
+    y: float
+    heading: float
+    speed: float = 0.0
+    checkpoint: int = 0
+    lap: int = 1
+
+
+def standing_start(geometry: TrackGeometry) -> Start:
+    """Return the start that the game gives: at rest on the line."""
+    return Start(*geometry.start)
+
+
+def start_at(
+    geometry: TrackGeometry, arc_length: float, lateral: float = 0.0, heading: float = 0.0, speed: float = 0.0
+) -> Start:
+    """Return a start on an out-lap.
+
+    Args:
+        geometry: The track.
+        arc_length: Along the centre line, in units, of any value.
+        lateral: To the left of the centre line, in units.
+        heading: Away from the road's direction, counter-clockwise, in radians.
+        speed: In units/s.
+    """
+    distance = np.array(arc_length, dtype=np.float64)
+    centre, tangent = geometry.centre_line.point_at(distance), geometry.centre_line.unit_tangent_at(distance)
+    position = centre + lateral * np.array([-tangent[1], tangent[0]])
+    return Start(
+        x=float(position[0]),
+        y=float(position[1]),
+        heading=math.atan2(tangent[1], tangent[0]) + heading,
+        speed=speed,
+        checkpoint=_last_gate(geometry, arc_length, position),
+        lap=0,
+    )
+
+
+def random_start(geometry: TrackGeometry, random: np.random.Generator) -> Start:
+    """Draw a start anywhere: uniform in arc length, lateral offset, heading and speed."""
+    arc_length = random.uniform(0.0, geometry.total_length)
+    half_width = float(geometry.centre_line.half_width_at(np.array(arc_length)))
+    return start_at(
+        geometry,
+        arc_length,
+        lateral=random.uniform(-MAX_LATERAL_SHARE, MAX_LATERAL_SHARE) * half_width,
+        heading=random.uniform(-MAX_HEADING_OFFSET, MAX_HEADING_OFFSET),
+        speed=random.uniform(0.0, MAX_START_SPEED),
+    )
+
+
+def _last_gate(geometry: TrackGeometry, arc_length: float, position: np.ndarray) -> int:
+    """Return the gate behind a position.
+
+    Gates stand askew in places, so arc length alone may name one that the car is already past, or not yet.
+    """
+    gates, count = geometry.gates, len(geometry.gates.arc_length)
+    last = math.floor(arc_length / geometry.total_length * count) % count
+    following = (last + 1) % count
+    if _is_past(geometry, following, position):
+        return following
+    return last if _is_past(geometry, last, position) else (last - 1) % count
+
+
+def _is_past(geometry: TrackGeometry, gate: int, position: np.ndarray) -> bool:
+    """Return whether a position near a gate lies on its far side, in driving direction."""
+    gates = geometry.gates
+    across, offset = gates.right[gate] - gates.left[gate], position - gates.left[gate]
+    forward = across[0] * gates.direction[gate][1] - across[1] * gates.direction[gate][0]
+    side = across[0] * offset[1] - across[1] * offset[0]
+    return bool(side * forward > 0)

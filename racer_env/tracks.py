@@ -1,0 +1,289 @@
+"""Track files: finding, loading and checking them.
+
+A track is a JSON file with the keys ``id``, ``name``, ``checkpointCount`` and ``controlPoints``, the latter a
+list of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; the first is the start line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import TrackError
+from racer_env.json_files import Checker, read_json
+from racer_env.physics import DT, Physics, fingerprint_of, load_physics
+from racer_env.simulator.geometry import TrackGeometry
+
+DEFAULT_TRACKS_DIR = PROJECT_ROOT / "tracks"
+ALL_TRACKS = "all"
+
+MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
+MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
+DRIVE_STEP = 1.0  # units between the points of the test drive along the centre line
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A checked track.
+
+    Attributes:
+        id: Its name on the command line.
+        name: Its name for people.
+        checkpoint_count: Number of gates.
+        points: (n, 2) control points, in units.
+        half_widths: (n,) half of the road's width there, in units.
+        physics: The physics it is built for.
+    """
+
+    id: str
+    name: str
+    checkpoint_count: int
+    points: FloatArray
+    half_widths: FloatArray
+    physics: Physics
+
+    @cached_property
+    def geometry(self) -> TrackGeometry:
+        """Centre line, walls, gates and start."""
+        return TrackGeometry(self.points, self.half_widths, self.checkpoint_count, self.physics.wall_offset)
+
+    @property
+    def length(self) -> float:
+        """Length of the centre line, in units."""
+        return self.geometry.total_length
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over what shapes the road: gates and control points, but neither id nor name."""
+        return fingerprint_of(
+            {"checkpointCount": self.checkpoint_count, "controlPoints": self.to_json()["controlPoints"]}
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the track's file."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "checkpointCount": self.checkpoint_count,
+            "controlPoints": [
+                {"x": float(x), "y": float(y), "halfWidth": float(half_width)}
+                for (x, y), half_width in zip(self.points, self.half_widths, strict=True)
+            ],
+        }
+
+
+def load_track(name: str | Path, tracks_dir: str | Path | None = None, physics: Physics | None = None) -> Track:
+    """Load and check a track.
+
+    Args:
+        name: An id, looked up in ``tracks_dir`` and then among the shipped tracks; or a path to a file, which
+            is anything that ends in ``.json``.
+        tracks_dir: A folder of track files.
+        physics: What to build it for; None is the project's.
+
+    Raises:
+        TrackError: There is no such track, or its file is wrong; the message says what and where.
+    """
+    path = _find(str(name), tracks_dir)
+    return parse_track(read_json(path, TrackError, "track"), str(path), physics)
+
+
+def load_tracks(
+    names: Sequence[str | Path], tracks_dir: str | Path | None = None, physics: Physics | None = None
+) -> list[Track]:
+    """Load several tracks; the name ``all`` stands for every track of the folder, in order of id.
+
+    Raises:
+        TrackError: As for ``load_track``; also when a track is named twice.
+    """
+    wanted: list[str] = []
+    for name in names:
+        wanted.extend(available_tracks(tracks_dir) if str(name) == ALL_TRACKS else [str(name)])
+    tracks = [load_track(name, tracks_dir, physics) for name in wanted]
+    ids = [track.id for track in tracks]
+    for track_id in ids:
+        if ids.count(track_id) > 1:
+            raise TrackError(f"track {track_id!r} is named more than once; name every track once")
+    return tracks
+
+
+def available_tracks(tracks_dir: str | Path | None = None) -> list[str]:
+    """Return the ids of the tracks in a folder; None is the shipped ones.
+
+    Raises:
+        TrackError: The folder does not exist or holds no track.
+    """
+    folder = DEFAULT_TRACKS_DIR if tracks_dir is None else Path(tracks_dir)
+    if not folder.is_dir():
+        raise TrackError(f"tracks folder not found: {folder}")
+    ids = sorted(path.stem for path in folder.glob("*.json"))
+    if not ids:
+        raise TrackError(f"no track files (*.json) in {folder}")
+    return ids
+
+
+def _find(name: str, tracks_dir: str | Path | None) -> Path:
+    if name.endswith(".json"):
+        return Path(name)
+    folders = [DEFAULT_TRACKS_DIR] if tracks_dir is None else [Path(tracks_dir), DEFAULT_TRACKS_DIR]
+    for folder in folders:
+        known = available_tracks(folder)
+        if name in known:
+            return folder / f"{name}.json"
+    known = sorted({track_id for folder in folders for track_id in available_tracks(folder)})
+    raise TrackError(
+        f"no track {name!r} in {' or '.join(str(folder) for folder in folders)}; there are: {', '.join(known)}; "
+        "a path to a file ends in .json"
+    )
+
+
+def parse_track(
+    document: Any, where: str = "track", physics: Physics | None = None, must_be_drivable: bool = True
+) -> Track:
+    """Check a parsed track file.
+
+    Args:
+        document: The parsed JSON document.
+        where: Its name in error messages, a path for example.
+        physics: What to build it for; None is the project's.
+        must_be_drivable: Whether to refuse crossing walls, unreachable gates and a start off the road; what the
+            game itself drives on may be taken as it is.
+
+    Raises:
+        TrackError: Keys, types or numbers are wrong, or the track cannot be driven.
+    """
+    check = Checker(TrackError, where)
+    keys = ("id", "name", "checkpointCount", "controlPoints")
+    content = check.mapping(document, "the track", keys, required=keys)
+    points, half_widths = _control_points(check, content["controlPoints"])
+    track = Track(
+        id=check.text(content["id"], "id"),
+        name=check.text(content["name"], "name"),
+        checkpoint_count=check.integer(content["checkpointCount"], "checkpointCount", 2),
+        points=points,
+        half_widths=half_widths,
+        physics=physics if physics is not None else load_physics(),
+    )
+    _check_size(check, track)
+    if must_be_drivable:
+        _check_drivable(check, track.geometry)
+    return track
+
+
+def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]:
+    if not isinstance(value, list):
+        raise check.fail(f"controlPoints must be a list, got {type(value).__name__}")
+    if len(value) < 3:
+        raise check.fail(f"controlPoints must hold at least 3 points, got {len(value)}")
+    rows = []
+    for index, entry in enumerate(value):
+        key = f"controlPoints[{index}]"
+        point = check.mapping(entry, key, ("x", "y", "halfWidth"), required=("x", "y", "halfWidth"))
+        rows.append([check.number(point[name], f"{key}.{name}") for name in ("x", "y", "halfWidth")])
+        if rows[-1][2] <= 0:
+            raise check.fail(f"{key}.halfWidth must be positive, got {point['halfWidth']}")
+    array = np.array(rows)
+    points, half_widths = array[:, :2].copy(), array[:, 2].copy()
+    for index in range(len(points)):
+        apart = np.hypot(*(points[index + 1 :] - points[index]).T)
+        if len(apart) and apart.min() < MIN_POINT_DISTANCE:
+            raise check.fail(
+                f"controlPoints[{index + 1 + int(apart.argmin())}] repeats controlPoints[{index}]; "
+                "the loop closes by itself, remove one"
+            )
+    return points, half_widths
+
+
+def _check_size(check: Checker, track: Track) -> None:
+    polygon = np.hypot(*(np.roll(track.points, -1, axis=0) - track.points).T).sum()
+    if polygon > MAX_LENGTH:
+        raise check.fail(f"the track is {polygon:.4g} units long; the most is {MAX_LENGTH:g}")
+    gate_distance, step = track.length / track.checkpoint_count, track.physics.max_speed * DT
+    if gate_distance <= step:
+        raise check.fail(
+            f"checkpointCount {track.checkpoint_count} puts gates {gate_distance:.3g} units apart; a car moves up to "
+            f"{step:.3g} per tick, so use at most {int(track.length / step)}"
+        )
+
+
+def _check_drivable(check: Checker, geometry: TrackGeometry) -> None:
+    for name, line, other in (
+        ("inner wall crosses itself", geometry.inner_wall, None),
+        ("outer wall crosses itself", geometry.outer_wall, None),
+        ("inner and outer wall cross", geometry.inner_wall, geometry.outer_wall),
+    ):
+        crossing = _first_crossing(line, line if other is None else other, other is None)
+        if crossing is not None:
+            raise check.fail(
+                f"the {name} near ({crossing[0]:.0f}, {crossing[1]:.0f}); "
+                "move the control points apart, soften the curve or narrow the road there"
+            )
+    _check_start(check, geometry)
+    _check_gates(check, geometry)
+
+
+def _check_start(check: Checker, geometry: TrackGeometry) -> None:
+    x, y, _ = geometry.start
+    if _is_inside(geometry.inner_wall, x, y) or not _is_inside(geometry.outer_wall, x, y):
+        raise check.fail(f"the start ({x:.0f}, {y:.0f}), which is controlPoints[0], is off the road")
+
+
+def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
+    """Drive a lap along the centre line and look whether it crosses every gate, in order."""
+    gates, count = geometry.gates, len(geometry.gates.arc_length)
+    distance = np.arange(0.0, geometry.total_length * (1 + 1.5 / count) + DRIVE_STEP, DRIVE_STEP)
+    line = geometry.centre_line.point_at(distance)
+    at = 0
+    for gate in [*range(1, count), 0]:
+        move = np.diff(line[at:], axis=0)
+        forward = move @ gates.direction[gate] > 0
+        crossed = _crosses(line[at:-1], line[at + 1 :], gates.left[gate], gates.right[gate]) & forward
+        if not crossed.any():
+            x, y = gates.centre[gate]
+            raise check.fail(
+                f"gate {gate} near ({x:.0f}, {y:.0f}) cannot be crossed by driving along the centre line; "
+                "soften the curve there or change checkpointCount"
+            )
+        at += int(np.argmax(crossed))
+
+
+def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    product: FloatArray = u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+    return product
+
+
+def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whether segments a-b and c-d (..., 2) cross or touch; parallel ones do not."""
+    r, s = b - a, d - c
+    denominator = _cross(r, s)
+    safe = np.where(denominator == 0, 1.0, denominator)
+    t, u = _cross(c - a, s) / safe, _cross(c - a, r) / safe
+    return (denominator != 0) & (t >= 0) & (t <= 1) & (u >= 0) & (u <= 1)
+
+
+def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:
+    """Return where two closed polylines cross, or None; neighbours on one line do not count."""
+    count = len(other) - 1
+    for index in range(len(line) - 1):
+        crossed = _crosses(line[index], line[index + 1], other[:-1], other[1:])
+        if is_same:
+            crossed[[(index - 1) % count, index, (index + 1) % count]] = False
+        if crossed.any():
+            where: FloatArray = line[index]
+            return where
+    return None
+
+
+def _is_inside(polygon: FloatArray, x: float, y: float) -> bool:
+    """Return whether a point lies in a closed polygon, by the even-odd rule."""
+    a, b = polygon[:-1], polygon[1:]
+    spans = (a[:, 1] > y) != (b[:, 1] > y)
+    height = np.where(spans, b[:, 1] - a[:, 1], 1.0)
+    return bool(np.count_nonzero(spans & (x < a[:, 0] + (y - a[:, 1]) * (b[:, 0] - a[:, 0]) / height)) % 2)
