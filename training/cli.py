@@ -1,0 +1,81 @@
+"""What every script's command line shares: arguments, number checks, and how errors become exit codes."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import RacerError
+
+MODELS_DIR = PROJECT_ROOT / "models"
+LOGS_DIR = PROJECT_ROOT / "logs"
+
+DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+
+def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    """Run a script's body; an error that a user can cause becomes one line on stderr and exit code 2."""
+    try:
+        return body(arguments)
+    except RacerError as error:
+        print(f"error: {error}", file=sys.stderr)
+    except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+        print(f"error: cannot use {error.filename}: {error.strerror}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return COULD_NOT_RUN
+
+
+def whole_number(at_least: int) -> Callable[[str], int]:
+    """Return an argparse type for whole numbers from ``at_least``; 2_000_000 and 2e6 are accepted."""
+
+    def parse(text: str) -> int:
+        try:
+            number = float(text.replace(",", ""))
+        except ValueError:
+            number = float("nan")
+        if number != number or number in (float("inf"), float("-inf")) or number != int(number):
+            raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
+        if number < at_least:
+            raise argparse.ArgumentTypeError(f"expected at least {at_least}, got {text}")
+        return int(number)
+
+    return parse
+
+
+def positive_number(text: str) -> float:
+    """Parse a finite number above 0, as an argparse type."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number
+
+
+def add_track_arguments(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
+    """Add --track-id, --tracks-dir and --config."""
+    parser.add_argument(
+        "--track-id",
+        nargs="+",
+        default=list(default),
+        metavar="ID",
+        help="one or more tracks: ids, paths that end in .json, or 'all' (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="reward weights and episode limits (default: ai-config.json)",
+    )
+
+
+def say(text: str) -> None:
+    """Print a line at once, also into a pipe."""
+    print(text, flush=True)

@@ -1,0 +1,121 @@
+"""Driving a trained policy and measuring how it does, lap by lap."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.physics import TICKS_PER_SECOND
+from racer_env.simulator.kernels import ROAD
+from racer_env.simulator.simulator import Simulator
+from racer_env.tracks import Track
+
+SLOWEST_PACE = 20.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
+
+# From observations (N, 14) to actions (N, 3).
+Policy = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.floating]]
+
+
+@dataclass
+class Episode:
+    """One drive from the standing start.
+
+    Attributes:
+        track_id: Where.
+        laps_asked: How many laps it should drive.
+        lap_ticks: Ticks of every completed lap.
+        clean: For each of them, whether no wall was touched.
+        steps: Ticks driven.
+        wall_ticks: Ticks in contact with a wall.
+        off_track_ticks: Ticks off the road.
+        reward: Sum of the raw rewards.
+    """
+
+    track_id: str
+    laps_asked: int
+    lap_ticks: list[int] = field(default_factory=list)
+    clean: list[bool] = field(default_factory=list)
+    steps: int = 0
+    wall_ticks: int = 0
+    off_track_ticks: int = 0
+    reward: float = 0.0
+    _touched: bool = False  # a wall, on the running lap
+
+    def count_step(self, simulator: Simulator, index: int) -> None:
+        """Add the step that a car has just driven."""
+        car, info = simulator.cars[index], simulator.infos[index]
+        self.steps += 1
+        self.wall_ticks += bool(info["wallContact"])
+        self.off_track_ticks += int(car["surface"]) != ROAD
+        self.reward += float(simulator.rewards[index])
+        self._touched |= bool(info["wallContact"])
+        if car["lap"] - 1 > len(self.lap_ticks):
+            self.lap_ticks.append(self.steps - sum(self.lap_ticks))
+            self.clean.append(not self._touched)
+            self._touched = False
+
+    @property
+    def lap_times(self) -> list[float]:
+        """Times of the completed laps, in seconds."""
+        return [ticks / TICKS_PER_SECOND for ticks in self.lap_ticks]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether all laps were driven and none touched a wall."""
+        return len(self.clean) == self.laps_asked and all(self.clean)
+
+
+def drive(
+    policy: Policy, tracks: Sequence[Track], *, config: AiConfig, laps: int = 3, episodes: int = 1
+) -> list[Episode]:
+    """Drive from the standing start of every track.
+
+    An episode ends after ``laps`` laps, by standing still, or when it takes longer than SLOWEST_PACE would.
+
+    Args:
+        policy: The driver; it sees raw observations.
+        tracks: Where; all episodes of all tracks drive side by side.
+        config: Reward weights and the time-out for standing still; ``maxSteps`` gives way to ``laps``.
+        laps: Per episode.
+        episodes: Per track.
+
+    Returns:
+        The episodes, track by track.
+    """
+    limits = [int(laps * track.length / SLOWEST_PACE * TICKS_PER_SECOND) for track in tracks]
+    unlimited = EpisodeLimits(max(limits) + 1, config.episode.stillness_timeout_ticks)
+    simulator = Simulator(tracks, len(tracks) * episodes, dataclasses.replace(config, episode=unlimited))
+    results = [Episode(simulator.track_of(index).id, laps) for index in range(len(simulator.cars))]
+    running = list(range(len(results)))
+    while running:
+        simulator.step(policy(simulator.observations.astype(np.float32)))
+        for index in running:
+            results[index].count_step(simulator, index)
+        running = [
+            index
+            for index in running
+            if not simulator.terminated[index]
+            and len(results[index].lap_ticks) < laps
+            and results[index].steps < limits[index % len(tracks)]
+        ]
+    return [episode for track in tracks for episode in results if episode.track_id == track.id]
+
+
+def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
+    """Return the figures of some episodes as the table and the JSON output name them."""
+    lap_times = [lap_time for episode in episodes for lap_time in episode.lap_times]
+    steps = sum(episode.steps for episode in episodes)
+    return {
+        "episodes": len(episodes),
+        "laps": len(lap_times),
+        "clean_laps": sum(sum(episode.clean) for episode in episodes),
+        "completion": len(lap_times) / sum(episode.laps_asked for episode in episodes),
+        "mean_lap_time_sec": float(np.mean(lap_times)) if lap_times else None,
+        "best_lap_time_sec": min(lap_times) if lap_times else None,
+        "wall_contact_ticks": sum(episode.wall_ticks for episode in episodes),
+        "off_track_share": sum(episode.off_track_ticks for episode in episodes) / steps,
+        "mean_reward": float(np.mean([episode.reward for episode in episodes])),
+    }

@@ -1,0 +1,145 @@
+"""A training run, whatever the algorithm: environment, callbacks, interruption, saving, resuming."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import set_random_seed
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+
+from racer_env.config import AiConfig
+from racer_env.tracks import Track
+from racer_env.vec_env import RacerVecEnv
+from training.callbacks import CheckpointPairCallback, ProgressCallback, RacerMetricsCallback
+from training.cli import DONE, INTERRUPTED, say
+from training.model_files import model_path, save_pair
+
+CLIP = 10.0  # of normalised observations and rewards
+MONITOR_NAME = "monitor.csv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run needs to know, apart from its algorithm.
+
+    Attributes:
+        name: Of its files.
+        tracks: Where it trains.
+        config: Reward weights and episode limits.
+        num_envs: Cars.
+        timesteps: Environment steps to train, on top of what a resumed model has.
+        checkpoint_freq: Environment steps between checkpoints.
+        seed: Of everything random.
+        random_start_share: Share of the episodes that start anywhere, on the move.
+        models_dir, logs_dir: Where files go.
+    """
+
+    name: str
+    tracks: list[Track]
+    config: AiConfig
+    num_envs: int
+    timesteps: int
+    checkpoint_freq: int
+    seed: int
+    random_start_share: float
+    models_dir: Path
+    logs_dir: Path
+
+    @property
+    def log_dir(self) -> Path:
+        """The folder of this run's TensorBoard events and monitor file."""
+        return self.logs_dir / self.name
+
+
+def make_training_env(run: Run, gamma: float, statistics: Path | None = None) -> VecNormalize:
+    """Make the environment: cars, monitor file, normalisation of observations and rewards.
+
+    Args:
+        run: The run.
+        gamma: Discount, for the scale of the rewards.
+        statistics: Of a model to go on with; None starts fresh.
+    """
+    run.log_dir.mkdir(parents=True, exist_ok=True)
+    cars = RacerVecEnv(
+        run.tracks,
+        run.num_envs,
+        run.config,
+        random_start_share=run.random_start_share,
+        equal_road_value=len(run.tracks) > 1,
+    )
+    monitored = VecMonitor(cars, str(run.log_dir / MONITOR_NAME))
+    if statistics is None:
+        env = VecNormalize(monitored, clip_obs=CLIP, clip_reward=CLIP, gamma=gamma)
+    else:
+        env = VecNormalize.load(str(statistics), monitored)
+    env.seed(run.seed)
+    return env
+
+
+def prepare(seed: int) -> None:
+    """Seed everything and give PyTorch the one thread that is fastest for networks this small."""
+    torch.set_num_threads(1)
+    set_random_seed(seed)
+
+
+def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> int:
+    """Train, show progress, save checkpoints, and save the end whatever it is.
+
+    Returns:
+        The script's exit code.
+    """
+    model.physics_fingerprint = run.tracks[0].physics.fingerprint  # type: ignore[attr-defined]
+    model.set_logger(configure(str(run.log_dir), ["tensorboard"]))
+    metrics = RacerMetricsCallback()
+    progress = ProgressCallback(metrics, run.timesteps)
+    checkpoints = CheckpointPairCallback(run.checkpoint_freq, run.models_dir, run.name, env)
+    began = time.monotonic()
+    try:
+        model.learn(
+            run.timesteps,
+            callback=CallbackList([metrics, checkpoints, progress]),
+            log_interval=1,
+            reset_num_timesteps=not resumes,
+        )
+    except KeyboardInterrupt:
+        progress.close()
+        path = model_path(run.models_dir, run.name, "interrupted")
+        save_pair(model, env, path)
+        say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
+        say(f"go on with: python -m training.train_ppo --resume {path} --run-name {run.name}")
+        return INTERRUPTED
+    finally:
+        env.close()
+    path = model_path(run.models_dir, run.name, "final")
+    save_pair(model, env, path)
+    elapsed = time.monotonic() - began
+    say(f"trained {run.timesteps:,} steps in {elapsed:.1f} s ({run.timesteps / elapsed:,.0f} steps/s): {_figures(metrics)}")
+    say(f"saved {path}")
+    return DONE
+
+
+def _figures(metrics: RacerMetricsCallback) -> str:
+    if metrics.best_lap_time is None:
+        return "no lap completed yet"
+    return f"{metrics.total_laps:,} laps, best {metrics.best_lap_time:.2f} s"
+
+
+def load_model(algorithm: Any, path: Path, env: VecNormalize | None, **settings: Any) -> BaseAlgorithm:
+    """Load a model; whatever is wrong with the file becomes one line.
+
+    Raises:
+        ModelError: It is damaged, or of another algorithm or other spaces.
+    """
+    from racer_env.errors import ModelError
+
+    try:
+        model: BaseAlgorithm = algorithm.load(path, env=env, **settings)
+    except Exception as error:  # the libraries raise whatever a damaged pickle leads to
+        line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ModelError(f"cannot load {path} as a {algorithm.__name__} model: {line}") from error
+    return model

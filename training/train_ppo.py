@@ -1,0 +1,186 @@
+"""Train a driver with PPO: ``python -m training.train_ppo``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from training.cli import (
+    LOGS_DIR,
+    MODELS_DIR,
+    add_track_arguments,
+    run_script,
+    say,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+ROLLOUT_STEPS = 4096  # environment steps per rollout with few cars
+STEPS_PER_CAR = 64  # and at least this many for each of many cars
+
+
+@dataclass(frozen=True)
+class PpoSettings:
+    """Hyper-parameters, found on the shipped tracks.
+
+    Attributes:
+        learning_rate: Falls linearly to 0 over the run.
+        minibatches: A rollout is cut into so many.
+        epochs: Passes over a rollout.
+        gamma, gae_lambda, clip_range, entropy_coefficient, value_coefficient, max_gradient_norm: PPO's own.
+        hidden: Units of each of the two hidden layers.
+        log_std: Initial logarithm of the exploration noise of steer, throttle and brake.
+        bias: Initial output of the policy; presses the throttle, so that a fresh driver moves.
+        random_start_share: Share of the episodes that start anywhere, on the move.
+    """
+
+    learning_rate: float = 1e-3
+    minibatches: int = 4
+    epochs: int = 5
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    entropy_coefficient: float = 0.0
+    value_coefficient: float = 0.5
+    max_gradient_norm: float = 0.5
+    hidden: int = 64
+    log_std: tuple[float, float, float] = (-1.0, -0.5, -0.5)
+    bias: tuple[float, float, float] = (0.0, 1.2, -1.2)
+    random_start_share: float = 0.7
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.train_ppo",
+        description="Train a driver with PPO on the embedded simulator.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Model files contain pickles: resume only from files that you trust.",
+    )
+    parser.add_argument("--run-name", help="name of the run's files (default: ppo_run)", default="ppo_run")
+    parser.add_argument(
+        "--timesteps",
+        type=whole_number(1),
+        default=2_000_000,
+        help="environment steps to train; on resume, more steps (default: 2000000)",
+    )
+    parser.add_argument(
+        "--num-envs", type=whole_number(1), help="cars (default: 64, or 96 for several tracks)"
+    )
+    add_track_arguments(parser, ["track-01"])
+    parser.add_argument(
+        "--checkpoint-freq",
+        type=whole_number(1),
+        default=50_000,
+        help="environment steps between checkpoints (default: 50000)",
+    )
+    parser.add_argument("--resume", metavar="PATH", help="model to go on with, with or without .zip")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="of everything random (default: 0)")
+    parser.add_argument(
+        "--device", default="cpu", help="cpu, cuda or auto; cpu is fastest for these networks (default: cpu)"
+    )
+    parser.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="where models go (default: models/)")
+    parser.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="where logs go (default: logs/)")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the script and return its exit code."""
+    return run_script(_train, make_parser().parse_args(argv))
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from racer_env.config import load_config
+    from racer_env.tracks import load_tracks
+    from training.model_files import find_model, find_statistics
+
+    settings = PpoSettings()
+    config = load_config(arguments.config)
+    tracks = load_tracks(arguments.track_id, arguments.tracks_dir)
+    num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
+    resumed = find_model(arguments.resume) if arguments.resume else None
+    statistics = find_statistics(resumed) if resumed else None
+
+    say("loading PyTorch and the simulator (the first time it compiles, which takes some seconds) ...")
+    from stable_baselines3 import PPO
+
+    from training.session import Run, load_model, make_training_env, prepare, train
+
+    run = Run(
+        name=arguments.run_name,
+        tracks=tracks,
+        config=config,
+        num_envs=num_envs,
+        timesteps=arguments.timesteps,
+        checkpoint_freq=arguments.checkpoint_freq,
+        seed=arguments.seed,
+        random_start_share=settings.random_start_share,
+        models_dir=arguments.models_dir,
+        logs_dir=arguments.logs_dir,
+    )
+    prepare(run.seed)
+    env = make_training_env(run, settings.gamma, statistics)
+    if resumed:
+        model = load_model(PPO, resumed, env, device=arguments.device)
+        say(f"resumed {resumed} at {model.num_timesteps:,} steps")
+    else:
+        model = make_model(env, settings, run.seed, arguments.device)
+    names = ", ".join(f"{track.id} ({track.name})" for track in tracks)
+    say(f"training run {run.name!r} on {names} with {num_envs} cars for {run.timesteps:,} steps")
+    return train(run, model, env, resumes=resumed is not None)
+
+
+def make_model(env: "VecNormalize", settings: PpoSettings, seed: int, device: str) -> "PPO":
+    """Make a fresh model.
+
+    Args:
+        env: The training environment.
+        settings: Hyper-parameters.
+        seed: Of weights and noise.
+        device: Of PyTorch.
+    """
+    import torch
+    from stable_baselines3 import PPO
+
+    n_steps = STEPS_PER_CAR if env.num_envs >= ROLLOUT_STEPS // STEPS_PER_CAR else ROLLOUT_STEPS // env.num_envs
+    model = PPO(
+        "MlpPolicy",
+        env,
+        learning_rate=falling(settings.learning_rate),
+        n_steps=n_steps,
+        batch_size=n_steps * env.num_envs // settings.minibatches,
+        n_epochs=settings.epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip_range,
+        ent_coef=settings.entropy_coefficient,
+        vf_coef=settings.value_coefficient,
+        max_grad_norm=settings.max_gradient_norm,
+        policy_kwargs={"net_arch": [settings.hidden, settings.hidden]},
+        seed=seed,
+        device=device,
+    )
+    with torch.no_grad():
+        model.policy.log_std.copy_(torch.tensor(settings.log_std))
+        model.policy.action_net.bias.copy_(torch.tensor(settings.bias))
+    return model
+
+
+class falling:  # noqa: N801 (a function that can be pickled)
+    """A schedule that falls linearly from ``start`` to 0 over the run."""
+
+    def __init__(self, start: float) -> None:
+        self.start = start
+
+    def __call__(self, remaining: float) -> float:
+        """Return the value when a share ``remaining`` of the run is left."""
+        return self.start * remaining
+
+
+if __name__ == "__main__":
+    sys.exit(main())
