@@ -66,7 +66,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self,
         bridge_url: str | None = None,
         config_path: str | Path | None = None,
-        track_id: str = "track-01",
+        track_id: str | Track = "track-01",
         render_mode: str | None = None,
         *,
         tracks_dir: str | Path | None = None,
@@ -77,7 +77,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         Args:
             bridge_url: None is the embedded simulator, the only engine of this version.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            track_id: A track's id, or a path that ends in ``.json``.
+            track_id: A track's id, a path that ends in ``.json``, or a loaded track.
             render_mode: None; this version draws nothing.
             tracks_dir: A folder with track files of one's own.
             config: Weights and limits as an object, instead of ``config_path``.
@@ -181,11 +181,12 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     def _observation(self) -> npt.NDArray[np.float32]:
         return self._simulator.observations[0].astype(np.float32)
 
-    def _simulator_for(self, track_id: str) -> Simulator:
-        if track_id not in self._simulators:
-            track = load_track(track_id, self._tracks_dir)
-            self._simulators[track_id] = Simulator([track], 1, self._config)
-        return self._simulators[track_id]
+    def _simulator_for(self, track_id: str | Track) -> Simulator:
+        key = track_id.id if isinstance(track_id, Track) else str(track_id)
+        if key not in self._simulators:
+            track = track_id if isinstance(track_id, Track) else load_track(track_id, self._tracks_dir)
+            self._simulators[key] = Simulator([track], 1, self._config)
+        return self._simulators[key]
 
 
 def make_start(track: Track, start: str | Mapping[str, float], random: np.random.Generator) -> Start:

@@ -1,5 +1,6 @@
 """A training run, whatever the algorithm: environment, callbacks, interruption, saving, resuming."""
 
+import pickle
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,11 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
-from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 from racer_env.config import AiConfig
+from racer_env.errors import ModelError
+from racer_env.spaces import make_observation_space
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from training.callbacks import CheckpointPairCallback, ProgressCallback, RacerMetricsCallback
@@ -76,7 +79,7 @@ def make_training_env(run: Run, gamma: float, statistics: Path | None = None) ->
     if statistics is None:
         env = VecNormalize(monitored, clip_obs=CLIP, clip_reward=CLIP, gamma=gamma)
     else:
-        env = VecNormalize.load(str(statistics), monitored)
+        env = load_statistics(statistics, monitored)
     env.seed(run.seed)
     return env
 
@@ -93,7 +96,9 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
     Returns:
         The script's exit code.
     """
+    # stable-baselines3 saves every attribute with the model.
     model.physics_fingerprint = run.tracks[0].physics.fingerprint  # type: ignore[attr-defined]
+    model.track_ids = [track.id for track in run.tracks]  # type: ignore[attr-defined]
     model.set_logger(configure(str(run.log_dir), ["tensorboard"]))
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.timesteps)
@@ -129,17 +134,36 @@ def _figures(metrics: RacerMetricsCallback) -> str:
     return f"{metrics.total_laps:,} laps, best {metrics.best_lap_time:.2f} s"
 
 
-def load_model(algorithm: Any, path: Path, env: VecNormalize | None, **settings: Any) -> BaseAlgorithm:
-    """Load a model; whatever is wrong with the file becomes one line.
+def load_model(algorithm: type[BaseAlgorithm], path: Path, env: VecNormalize | None, **settings: Any) -> BaseAlgorithm:
+    """Load a model.
 
     Raises:
         ModelError: It is damaged, or of another algorithm or other spaces.
     """
-    from racer_env.errors import ModelError
-
     try:
-        model: BaseAlgorithm = algorithm.load(path, env=env, **settings)
-    except Exception as error:  # the libraries raise whatever a damaged pickle leads to
-        line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelError(f"cannot load {path} as a {algorithm.__name__} model: {line}") from error
-    return model
+        return algorithm.load(path, env=env, **settings)
+    except Exception as error:  # a damaged pickle raises anything
+        raise ModelError(f"cannot load {path} as a {algorithm.__name__} model: {_first_line(error)}") from error
+
+
+def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:
+    """Load normalisation statistics, for an environment or just to normalise observations.
+
+    Raises:
+        ModelError: They are damaged, or of another observation.
+    """
+    try:
+        with path.open("rb") as file:
+            statistics = pickle.load(file)
+    except Exception as error:  # a damaged pickle raises anything
+        raise ModelError(f"cannot load statistics {path}: {_first_line(error)}") from error
+    shape = make_observation_space().shape
+    if not isinstance(statistics, VecNormalize) or statistics.observation_space.shape != shape:
+        raise ModelError(f"{path} holds no statistics of observations of shape {shape}")
+    if env is not None:
+        statistics.set_venv(env)
+    return statistics
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
