@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from racer_env.config import AiConfig, load_config
 from racer_env.errors import ActionError, ClosedError, ConfigError
+from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.simulator import ACTION_SIZE, Simulator
 from racer_env.simulator.starts import Start, random_start, standing_start, start_at
 from racer_env.spaces import make_action_space, make_observation_space, reset_info, step_info
@@ -60,7 +61,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     ``stillnessCounter``; after a reset: ``tick``, ``speed``, ``lap``, ``checkpoint``, ``stepCount``.
     """
 
-    metadata = {"render_modes": [], "render_fps": 60}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": TICKS_PER_SECOND}  # type: ignore[misc]
 
     def __init__(
         self,
@@ -95,8 +96,8 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         if render_mode is not None:
             raise ConfigError(f"render_mode must be None, got {render_mode!r}")
         self.render_mode = None
-        self.action_space = make_action_space()
-        self.observation_space = make_observation_space()
+        self.action_space = make_action_space()  # type: ignore[assignment]
+        self.observation_space = make_observation_space()  # type: ignore[assignment]
         self._config = load_config(config_path) if config is None else config
         self._tracks_dir = tracks_dir
         self._simulators: dict[str, Simulator] = {}
@@ -179,7 +180,8 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self._is_closed = True
 
     def _observation(self) -> npt.NDArray[np.float32]:
-        return self._simulator.observations[0].astype(np.float32)
+        observation: npt.NDArray[np.float32] = self._simulator.observations[0].astype(np.float32)
+        return observation
 
     def _simulator_for(self, track_id: str | Track) -> Simulator:
         key = track_id.id if isinstance(track_id, Track) else str(track_id)

@@ -265,7 +265,8 @@ def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.
     denominator = _cross(r, s)
     safe = np.where(denominator == 0, 1.0, denominator)
     t, u = _cross(c - a, s) / safe, _cross(c - a, r) / safe
-    return (denominator != 0) & (t >= 0) & (t <= 1) & (u >= 0) & (u <= 1)
+    met: npt.NDArray[np.bool_] = (denominator != 0) & (t >= 0) & (t <= 1) & (u >= 0) & (u <= 1)
+    return met
 
 
 def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:

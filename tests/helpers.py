@@ -124,37 +124,40 @@ def random_actions(seed: int, *shape: int) -> FloatArray:
     return np.random.default_rng(seed).uniform([-2.0, -1.0, -1.5], [2.0, 2.0, 1.5], (*shape, 3))
 
 
-def wrap_angle(angle: float) -> float:
-    """Return an angle wrapped into [-pi, pi]."""
-    return math.remainder(angle, 2 * math.pi)
+def wrap_angle(angle: Any) -> Any:
+    """Return angles wrapped into [-pi, pi)."""
+    return (angle + math.pi) % (2 * math.pi) - math.pi
 
 
-def drive_action(
-    track: Track, car: np.void, speed: float, lateral: float = 0.0, direction: int = 1
-) -> tuple[float, float, float]:
+def drive_actions(
+    track: Track, cars: npt.NDArray[np.void], speed: float, lateral: Any = 0.0, direction: int = 1
+) -> FloatArray:
     """Return what a plain driver does: steer at a point of the road ahead, and hold a speed.
 
     Args:
         track: Where.
-        car: The car's state.
+        cars: (N,) the cars' states.
         speed: To hold, in units/s.
-        lateral: To hold, to the left of the centre line, in units.
+        lateral: To hold, to the left of the centre line, in units; one for all or (N,).
         direction: 1 is the driving direction, -1 against it.
+
+    Returns:
+        (N, 3) steer, throttle, brake.
     """
-    ahead = np.array(car["arc_length"] + direction * 25.0)
-    tangent = track.geometry.centre_line.unit_tangent_at(ahead)
-    target = track.geometry.centre_line.point_at(ahead) + lateral * np.array([-tangent[1], tangent[0]])
-    error = wrap_angle(math.atan2(target[1] - car["y"], target[0] - car["x"]) - car["heading"])
-    missing = (speed - float(car["speed"])) / 10.0
-    return float(np.clip(-2.0 * error, -1, 1)), float(np.clip(missing, 0, 1)), float(np.clip(-missing, 0, 1))
+    ahead = cars["arc_length"] + direction * 25.0
+    target, tangent = track.geometry.centre_line.point_at(ahead), track.geometry.centre_line.unit_tangent_at(ahead)
+    x, y = target[:, 0] - lateral * tangent[:, 1], target[:, 1] + lateral * tangent[:, 0]
+    error = wrap_angle(np.arctan2(y - cars["y"], x - cars["x"]) - cars["heading"])
+    missing = (speed - cars["speed"]) / 10.0
+    return np.stack([np.clip(-2.0 * error, -1, 1), np.clip(missing, 0, 1), np.clip(-missing, 0, 1)], axis=1)
 
 
 def drive_until(simulator: Simulator, condition: Any, max_ticks: int, speed: float = 100.0) -> int:
-    """Drive the first car until ``condition(car)`` holds and return the ticks it took, or -1."""
+    """Drive the only car until ``condition(car)`` holds and return the ticks it took, or -1."""
     for tick in range(max_ticks):
         if condition(simulator.cars[0]):
             return tick
-        simulator.step(np.array([drive_action(simulator.tracks[0], simulator.cars[0], speed)]))
+        simulator.step(drive_actions(simulator.tracks[0], simulator.cars, speed))
     return -1
 
 
@@ -216,28 +219,52 @@ def wall_distance(geometry: TrackGeometry, x: float, y: float) -> float:
     return float(np.hypot(*(position - begin - t[:, None] * edge).T).min())
 
 
-def nearest_centre(geometry: TrackGeometry, x: float, y: float) -> tuple[float, float]:
-    """Return arc length and distance of the nearest centre point: every coarse sample, then 16 ternary rounds."""
-    length, position = geometry.total_length, np.array([x, y])
+def nearest_centre(geometry: TrackGeometry, x: Any, y: Any) -> tuple[Any, Any]:
+    """Return arc length and distance of the nearest centre point: every coarse sample, then 16 ternary rounds.
 
-    def distance_at(arc_length: float | FloatArray) -> Any:
-        return np.hypot(*(geometry.centre_line.point_at(np.asarray(arc_length)) - position).T)
+    Args:
+        geometry: The track.
+        x, y: One position, or arrays of them.
+    """
+    length, position = geometry.total_length, np.stack([x, y], axis=-1)
+
+    def distance_at(arc_length: Any, of: Any) -> Any:
+        offset = geometry.centre_line.point_at(np.asarray(arc_length)) - of
+        return np.hypot(offset[..., 0], offset[..., 1])
 
     count = max(100, math.ceil(length / 2))
     coarse = np.arange(count) * length / count
-    distances = distance_at(coarse)
-    best, least = float(coarse[np.argmin(distances)]), float(distances.min())
+    distances = distance_at(coarse, position[..., None, :])
+    best, least = coarse[np.argmin(distances, axis=-1)], distances.min(axis=-1)
     low, high = best - length / count, best + length / count
     for _ in range(16):
         m1, m2 = low + (high - low) / 3, high - (high - low) / 3
-        d1, d2 = distance_at(m1), distance_at(m2)
-        if d1 < d2:
-            high, middle, distance = m2, m1, d1
-        else:
-            low, middle, distance = m1, m2, d2
-        if distance < least:
-            best, least = middle, float(distance)
+        d1, d2 = distance_at(m1, position), distance_at(m2, position)
+        is_first = d1 < d2
+        low, high = np.where(is_first, low, m1), np.where(is_first, m2, high)
+        middle, distance = np.where(is_first, m1, m2), np.where(is_first, d1, d2)
+        best, least = np.where(distance < least, middle, best), np.minimum(distance, least)
     return best % length, least
+
+
+def crosses(a: Any, b: Any, c: Any, d: Any) -> bool:
+    """Return whether the segments a-b and c-d cross, by which side of each the other's ends are on."""
+
+    def side(p: Any, q: Any, r: Any) -> float:
+        return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+
+
+def gate_arc_length(geometry: TrackGeometry, gate: int) -> float:
+    """Return the arc length at which the centre line meets a gate; gates stand askew, so not quite its own."""
+    gates = geometry.gates
+    at = gates.arc_length[gate] + np.arange(-15.0, 15.0, 0.05)
+    line = geometry.centre_line.point_at(at)
+    for index in range(len(at) - 1):
+        if crosses(line[index], line[index + 1], gates.left[gate], gates.right[gate]):
+            return float(at[index])
+    raise AssertionError(f"the centre line does not meet gate {gate}")
 
 
 def beside_wall(geometry: TrackGeometry, distance: float, sample: int = 40) -> tuple[float, float, float]:

@@ -14,21 +14,21 @@ import numpy as np
 
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
-from tests.helpers import RECORDING_CONFIG, RECORDINGS, TRACK_IDS, FloatArray, drive_action, replay
+from tests.helpers import RECORDING_CONFIG, RECORDINGS, TRACK_IDS, FloatArray, drive_actions, replay
 
 RESOLUTION = 2.0**-33
 RANDOM_TICKS = 60
 # Phases of an episode: ticks, speed in units/s, lateral offset from the centre line in half-widths, plus units,
 # and direction.
 PHASES = (
-    (150, 95.0, 0.0, 0.0, 1),  # drive
-    (70, 70.0, 1.0, 45.0, 1),  # scrape the left wall
-    (50, 60.0, 1.0, 10.0, 1),  # on the shoulder
-    (70, 80.0, -1.0, -45.0, 1),  # scrape the right wall
-    (30, -20.0, 0.0, 0.0, 1),  # brake
+    (130, 95.0, 0.0, 0.0, 1),  # drive
+    (60, 70.0, 1.0, 45.0, 1),  # scrape the left wall
+    (45, 60.0, 1.0, 10.0, 1),  # on the shoulder
+    (60, 80.0, -1.0, -45.0, 1),  # scrape the right wall
+    (65, -20.0, 0.0, 0.0, 1),  # brake
     (25, -20.0, 0.0, 0.0, 1),  # stand still
     (70, 40.0, 0.0, 0.0, -1),  # turn round, drive against the direction
-    (75, 110.0, 0.0, 0.0, 1),  # and back again
+    (85, 110.0, 0.0, 0.0, 1),  # and back again
 )
 
 
@@ -38,14 +38,12 @@ def episode_actions(track: Track, seed: int) -> FloatArray:
     actions = []
     for ticks, speed, half_widths, units, direction in PHASES:
         for _ in range(ticks):
-            car = simulator.cars[0]
-            half_width = float(track.geometry.centre_line.half_width_at(np.array(car["arc_length"])))
-            lateral = half_widths * half_width + units
-            action = np.array(drive_action(track, car, speed, lateral, direction), np.float32)
-            simulator.step(action[None])
+            lateral = half_widths * track.geometry.centre_line.half_width_at(simulator.cars["arc_length"]) + units
+            action = drive_actions(track, simulator.cars, speed, lateral, direction).astype(np.float32)
+            simulator.step(action)
             actions.append(action)
     random = np.random.default_rng(seed).uniform([-1.2, -0.5, -0.5], [1.2, 1.2, 1.2], (RANDOM_TICKS, 3))
-    return np.concatenate([actions, random.astype(np.float32)]).astype(np.float64)
+    return np.concatenate([*actions, random.astype(np.float32)]).astype(np.float64)
 
 
 def main() -> int:

@@ -1,0 +1,1 @@
+"""Scripts that train, measure and ship a driver, and what they share."""

@@ -37,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
         default=1,
         help="cars: 1 measures RacerEnv, more RacerVecEnv (default: 1)",
     )
-    add_track_arguments(parser, ["track-01"])
+    add_track_arguments(parser, "track-01")
     parser.add_argument(
         "--actions",
         choices=(RANDOM, DRIVER),
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _benchmark(arguments: argparse.Namespace) -> int:
-    tracks = load_tracks(arguments.track_id, arguments.tracks_dir)
+    tracks = load_tracks(arguments.track_id or ["track-01"], arguments.tracks_dir)
     if not arguments.json:
         say("loading the simulator (the first time it compiles, which takes some seconds) ...")
     results = [

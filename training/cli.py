@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from racer_env.config import PROJECT_ROOT
@@ -56,14 +56,14 @@ def positive_number(text: str) -> float:
     return number
 
 
-def add_track_arguments(parser: argparse.ArgumentParser, default: Sequence[str]) -> None:
-    """Add --track-id, --tracks-dir and --config."""
+def add_track_arguments(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add --track-id, --tracks-dir and --config; ``default`` words what no --track-id means."""
     parser.add_argument(
         "--track-id",
         nargs="+",
-        default=list(default),
+        default=[],
         metavar="ID",
-        help="one or more tracks: ids, paths that end in .json, or 'all' (default: %(default)s)",
+        help=f"one or more tracks: ids, paths that end in .json, or 'all' (default: {default})",
     )
     parser.add_argument(
         "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"

@@ -20,7 +20,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Model files contain pickles: load only files that you trust.",
     )
     parser.add_argument("--model", required=True, metavar="PATH", help="the model, with or without .zip")
-    add_track_arguments(parser, [])
+    add_track_arguments(parser, "those that the model was trained on")
     parser.add_argument("--laps", type=whole_number(1), default=3, help="laps per episode (default: 3)")
     parser.add_argument(
         "--episodes",
@@ -81,8 +81,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     for line in format_table(rows, arguments.laps * arguments.episodes):
         say(line)
     for track_id, driven in by_track.items():
-        times = "; ".join(" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in driven[:5])
-        say(f"lap times on {track_id} in seconds: {times}")
+        times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in driven[:5]]
+        say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
     return DONE
 
 
@@ -115,9 +115,9 @@ def format_table(rows: dict[str, dict[str, float | int | None]], laps_asked: int
             "-" if row[key] is None else f"{row[key]:.2f} s" for key in ("mean_lap_time_sec", "best_lap_time_sec")
         )
         lines.append(
-            f"{track_id:<{width}}  {row['laps']:>3}/{laps_asked:<3}  {row['clean_laps']:>5}  {row['completion']:>10.0%}  "
-            f"{mean:>8}  {best:>8}  {row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  "
-            f"{row['mean_reward']:>8.3f}"
+            f"{track_id:<{width}}  {row['laps']:>3}/{laps_asked:<3}  {row['clean_laps']:>5}  "
+            f"{row['completion']:>10.0%}  {mean:>8}  {best:>8}  "
+            f"{row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  {row['mean_reward']:>8.3f}"
         )
     return lines
 

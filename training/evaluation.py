@@ -13,7 +13,7 @@ from racer_env.simulator.kernels import ROAD
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
 
-SLOWEST_PACE = 20.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
+SLOWEST_PACE = 30.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
 
 # From observations (N, 14) to actions (N, 3).
 Policy = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.floating]]

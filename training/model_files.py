@@ -5,6 +5,8 @@ A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 ``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``.
 """
 
+import itertools
+import json
 import os
 import re
 import zipfile
@@ -50,8 +52,49 @@ def find_model(name: str | Path) -> Path:
             return candidate
     folder = path.parent
     near = sorted(file.name for file in folder.glob("*.zip")) if folder.is_dir() else []
-    hint = f"; in {folder} there are: {', '.join(near[:8])}" if near else "; train one with python -m training.train_ppo"
-    raise ModelError(f"no model {candidates[0]}{hint}")
+    hint = f"in {folder} there are: {', '.join(near[:8])}" if near else "python -m training.train_ppo makes one"
+    raise ModelError(f"no model {candidates[0]}; {hint}")
+
+
+def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
+    """Return the name of a run.
+
+    Args:
+        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
+        prefix: Of the automatic names.
+        models_dir, logs_dir: Where a run's files would be.
+        may_exist: Whether a name in use is fine.
+
+    Raises:
+        ModelError: The name is in use, or cannot be part of a file name.
+    """
+    if wanted is None:
+        numbers = itertools.count(1)
+        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
+    if not re.fullmatch(r"[\w.-]+", wanted):
+        raise ModelError(f"a run's name may hold letters, digits, '_', '-' and '.', got {wanted!r}")
+    if not may_exist and _is_used(wanted, models_dir, logs_dir):
+        raise ModelError(
+            f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
+            "or replace them with --overwrite"
+        )
+    return wanted
+
+
+def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
+    models = [re.escape(run) + ending for ending in (r"_\d+_steps\.zip", r"_(final|interrupted|best)\.zip")]
+    files = models_dir.iterdir() if models_dir.is_dir() else []
+    return (logs_dir / run).exists() or any(re.fullmatch("|".join(models), file.name) for file in files)
+
+
+def read_track_ids(model: Path) -> list[str]:
+    """Return the tracks that a model says it was trained on; none if it does not say."""
+    try:
+        with zipfile.ZipFile(model) as archive:
+            track_ids = json.loads(archive.read("data")).get("track_ids", [])
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile):
+        return []
+    return [str(track_id) for track_id in track_ids] if isinstance(track_ids, list) else []
 
 
 def find_statistics(model: Path) -> Path:
@@ -62,7 +105,9 @@ def find_statistics(model: Path) -> Path:
     """
     path = statistics_path(model)
     if not path.is_file():
-        raise ModelError(f"the statistics of {model} are missing: expected {path}; a model is worth nothing without them")
+        raise ModelError(
+            f"the statistics of {model} are missing: expected {path}; put them there, as training wrote them"
+        )
     return path
 
 

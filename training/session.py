@@ -40,6 +40,7 @@ class Run:
         seed: Of everything random.
         random_start_share: Share of the episodes that start anywhere, on the move.
         models_dir, logs_dir: Where files go.
+        resume_command: How to call the script again, without the model to resume.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Run:
     random_start_share: float
     models_dir: Path
     logs_dir: Path
+    resume_command: str
 
     @property
     def log_dir(self) -> Path:
@@ -103,6 +105,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.timesteps)
     checkpoints = CheckpointPairCallback(run.checkpoint_freq, run.models_dir, run.name, env)
+    first_step = model.num_timesteps if resumes else 0
     began = time.monotonic()
     try:
         model.learn(
@@ -116,14 +119,16 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
         path = model_path(run.models_dir, run.name, "interrupted")
         save_pair(model, env, path)
         say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
-        say(f"go on with: python -m training.train_ppo --resume {path} --run-name {run.name}")
+        left = max(run.timesteps - (model.num_timesteps - first_step), 1)
+        say(f"go on with: {run.resume_command} --resume {path} --run-name {run.name} --timesteps {left}")
         return INTERRUPTED
     finally:
         env.close()
     path = model_path(run.models_dir, run.name, "final")
     save_pair(model, env, path)
     elapsed = time.monotonic() - began
-    say(f"trained {run.timesteps:,} steps in {elapsed:.1f} s ({run.timesteps / elapsed:,.0f} steps/s): {_figures(metrics)}")
+    rate = run.timesteps / elapsed
+    say(f"trained {run.timesteps:,} steps in {elapsed:.1f} s ({rate:,.0f} steps/s): {_figures(metrics)}")
     say(f"saved {path}")
     return DONE
 

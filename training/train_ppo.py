@@ -62,17 +62,16 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Model files contain pickles: resume only from files that you trust.",
     )
-    parser.add_argument("--run-name", help="name of the run's files (default: ppo_run)", default="ppo_run")
+    parser.add_argument("--run-name", metavar="NAME", help="of the run's files (default: the next free ppo_run_N)")
+    parser.add_argument("--overwrite", action="store_true", help="replace the files of a run of that name")
     parser.add_argument(
         "--timesteps",
         type=whole_number(1),
         default=2_000_000,
         help="environment steps to train; on resume, more steps (default: 2000000)",
     )
-    parser.add_argument(
-        "--num-envs", type=whole_number(1), help="cars (default: 64, or 96 for several tracks)"
-    )
-    add_track_arguments(parser, ["track-01"])
+    parser.add_argument("--num-envs", type=whole_number(1), help="cars (default: 64, or 96 for several tracks)")
+    add_track_arguments(parser, "track-01, or those of the model to resume")
     parser.add_argument(
         "--checkpoint-freq",
         type=whole_number(1),
@@ -97,14 +96,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _train(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
     from racer_env.tracks import load_tracks
-    from training.model_files import find_model, find_statistics
+    from training.model_files import choose_run_name, find_model, find_statistics, read_track_ids
 
     settings = PpoSettings()
     config = load_config(arguments.config)
-    tracks = load_tracks(arguments.track_id, arguments.tracks_dir)
-    num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
     resumed = find_model(arguments.resume) if arguments.resume else None
     statistics = find_statistics(resumed) if resumed else None
+    track_ids = arguments.track_id or (read_track_ids(resumed) if resumed else []) or ["track-01"]
+    tracks = load_tracks(track_ids, arguments.tracks_dir)
+    num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
+    may_exist = arguments.overwrite or resumed is not None
+    name = choose_run_name(arguments.run_name, "ppo_run", arguments.models_dir, arguments.logs_dir, may_exist)
 
     say("loading PyTorch and the simulator (the first time it compiles, which takes some seconds) ...")
     from stable_baselines3 import PPO
@@ -112,7 +114,7 @@ def _train(arguments: argparse.Namespace) -> int:
     from training.session import Run, load_model, make_training_env, prepare, train
 
     run = Run(
-        name=arguments.run_name,
+        name=name,
         tracks=tracks,
         config=config,
         num_envs=num_envs,
@@ -122,6 +124,7 @@ def _train(arguments: argparse.Namespace) -> int:
         random_start_share=settings.random_start_share,
         models_dir=arguments.models_dir,
         logs_dir=arguments.logs_dir,
+        resume_command=" ".join(["python -m training.train_ppo", *_repeated(arguments, track_ids)]),
     )
     prepare(run.seed)
     env = make_training_env(run, settings.gamma, statistics)
@@ -133,6 +136,21 @@ def _train(arguments: argparse.Namespace) -> int:
     names = ", ".join(f"{track.id} ({track.name})" for track in tracks)
     say(f"training run {run.name!r} on {names} with {num_envs} cars for {run.timesteps:,} steps")
     return train(run, model, env, resumes=resumed is not None)
+
+
+def _repeated(arguments: argparse.Namespace, track_ids: Sequence[str]) -> list[str]:
+    """Return the arguments that a resumed run needs again."""
+    flags = ["--track-id", *track_ids]
+    for flag, value, default in (
+        ("--num-envs", arguments.num_envs, None),
+        ("--tracks-dir", arguments.tracks_dir, None),
+        ("--config", arguments.config, None),
+        ("--models-dir", arguments.models_dir, MODELS_DIR),
+        ("--logs-dir", arguments.logs_dir, LOGS_DIR),
+    ):
+        if value != default:
+            flags += [flag, str(value)]
+    return flags
 
 
 def make_model(env: "VecNormalize", settings: PpoSettings, seed: int, device: str) -> "PPO":
@@ -167,7 +185,7 @@ def make_model(env: "VecNormalize", settings: PpoSettings, seed: int, device: st
     )
     with torch.no_grad():
         model.policy.log_std.copy_(torch.tensor(settings.log_std))
-        model.policy.action_net.bias.copy_(torch.tensor(settings.bias))
+        model.policy.action_net.bias.copy_(torch.tensor(settings.bias))  # type: ignore[operator]
     return model
 
 

@@ -68,13 +68,15 @@ class CentreLine:
     def point_at(self, distance: FloatArray) -> FloatArray:
         """Return the points (..., 2) at arc lengths (...)."""
         c, t = self._segment(distance)
-        return ((c[..., 0, :] * t + c[..., 1, :]) * t + c[..., 2, :]) * t + c[..., 3, :]
+        point: FloatArray = ((c[..., 0, :] * t + c[..., 1, :]) * t + c[..., 2, :]) * t + c[..., 3, :]
+        return point
 
     def unit_tangent_at(self, distance: FloatArray) -> FloatArray:
         """Return the unit tangents (..., 2) at arc lengths (...)."""
         c, t = self._segment(distance)
         tangent = (3 * c[..., 0, :] * t + 2 * c[..., 1, :]) * t + c[..., 2, :]
-        return tangent / np.sqrt(tangent[..., :1] ** 2 + tangent[..., 1:] ** 2)
+        unit: FloatArray = tangent / np.sqrt(tangent[..., :1] ** 2 + tangent[..., 1:] ** 2)
+        return unit
 
     def half_width_at(self, distance: FloatArray) -> FloatArray:
         """Return the half-widths at arc lengths, linear between control points."""

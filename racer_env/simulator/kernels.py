@@ -95,9 +95,7 @@ RULES_DTYPE = np.dtype(
     align=True,
 )
 # A running search for the nearest centre point.
-SEARCH_DTYPE = np.dtype(
-    [(name, np.float64) for name in ("low", "high", "arc_length", "distance_squared")], align=True
-)
+SEARCH_DTYPE = np.dtype([(name, np.float64) for name in ("low", "high", "arc_length", "distance_squared")], align=True)
 # Where the fields of LANES settled searches begin in one flat array: the search itself, the segment's cubics
 # relative to the car, the parameter t at arc length SPLIT, and the rates of t in arc length before and from there.
 LANES = 8

@@ -132,7 +132,7 @@ def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:
     Numba's dispatcher looks at the type of every argument on every call, which took 7 of 12 microseconds of a
     single car's step. The types of a simulator's arrays never change, so it looks once.
     """
-    types = tuple(numba.typeof(argument) for argument in arguments)
+    types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
     kernel.compile(types)
     entry_point: Callable[..., None] = kernel.overloads[types].entry_point
     return entry_point

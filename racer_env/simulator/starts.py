@@ -81,7 +81,7 @@ def _last_gate(geometry: TrackGeometry, arc_length: float, position: np.ndarray)
 
     Gates stand askew in places, so arc length alone may name one that the car is already past, or not yet.
     """
-    gates, count = geometry.gates, len(geometry.gates.arc_length)
+    count = len(geometry.gates.arc_length)
     last = math.floor(arc_length / geometry.total_length * count) % count
     following = (last + 1) % count
     if _is_past(geometry, following, position):

@@ -1,0 +1,73 @@
+"""Arguments and exit codes that all scripts share."""
+
+import argparse
+
+import pytest
+
+from racer_env.errors import TrackError
+from training import benchmark, evaluate, train_ppo
+from training.cli import positive_number, run_script, whole_number
+
+
+@pytest.mark.parametrize(("text", "number"), [("3", 3), ("2_000_000", 2_000_000), ("2e6", 2_000_000), ("1,000", 1000)])
+def test_whole_numbers(text: str, number: int) -> None:
+    """Underscores, commas and exponents are read."""
+    assert whole_number(1)(text) == number
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "nan", "inf", "many", ""])
+def test_other_numbers_are_refused(text: str) -> None:
+    """What is no whole number from 1 is an argument error."""
+    with pytest.raises(argparse.ArgumentTypeError, match="expected"):
+        whole_number(1)(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-2", "nan", "inf", "fast"])
+def test_positive_numbers(text: str) -> None:
+    """Only finite numbers above 0 pass."""
+    with pytest.raises(argparse.ArgumentTypeError, match="above 0"):
+        positive_number(text)
+
+
+def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    """The user sees no traceback."""
+
+    def body(arguments: argparse.Namespace) -> int:
+        raise TrackError("no such track")
+
+    assert run_script(body, argparse.Namespace()) == 2
+    assert capsys.readouterr().err == "error: no such track\n"
+
+
+@pytest.mark.parametrize("main", [train_ppo.main, evaluate.main, benchmark.main])
+def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[str]) -> None:
+    """--help exits with 0, an unknown flag with 2."""
+    for arguments, code in ((["--help"], 0), (["--no-such-flag"], 2)):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)  # type: ignore[operator]
+        assert stop.value.code == code
+    assert "usage: python -m training." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments", "message"),
+    [
+        (train_ppo.main, ["--track-id", "nowhere"], "no track 'nowhere'"),
+        (train_ppo.main, ["--config", "missing.json"], "configuration file not found: missing.json"),
+        (train_ppo.main, ["--resume", "missing"], "no model missing.zip"),
+        (train_ppo.main, ["--track-id", "all", "--num-envs", "2"], "num_envs must be at least the number of tracks, 3"),
+        (evaluate.main, ["--model", "missing"], "no model missing.zip"),
+        (benchmark.main, ["--tracks-dir", "missing"], "tracks folder not found"),
+    ],
+)
+def test_what_users_get_wrong(
+    main: object, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: object
+) -> None:
+    """Each mistake is one line on stderr and exit code 2."""
+    if main is train_ppo.main:
+        arguments = [*arguments, "--models-dir", str(tmp_path), "--logs-dir", str(tmp_path)]
+    assert main(arguments) == 2  # type: ignore[operator]
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
