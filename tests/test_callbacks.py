@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from training.callbacks import CheckpointPairCallback, RacerMetricsCallback
+from training.callbacks import CheckpointPairCallback, ProgressCallback, RacerMetricsCallback
 
 
 class FakeLogger:
@@ -153,3 +153,17 @@ def test_checkpoints_come_every_so_many_environment_steps(
         callback.model.num_timesteps = steps
         callback.on_step()
     assert saved == [f"run_{steps}_steps.zip" for steps in saves]
+
+
+def test_the_progress_bar_survives_a_last_rollout_beyond_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal shows the bar to the end, with the figures, though rollouts are whole."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    metrics, _ = make_callback()
+    progress = ProgressCallback(metrics, 100)
+    progress.model = SimpleNamespace(num_timesteps=0)  # type: ignore[assignment]
+    progress.on_training_start({}, {})
+    progress.model.num_timesteps = 128
+    assert progress.on_step()
+    assert "0 laps" in progress._figures()
+    progress.on_training_end()
+    progress.close()

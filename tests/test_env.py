@@ -18,8 +18,8 @@ from tests.helpers import TEST_CONFIG, nearest_centre, random_actions, ring_docu
 
 STEP_INFO_TYPES = {
     **dict.fromkeys(("progress", "speed", "wall", "offTrack", "backward", "stillness"), float),
-    **{"tick": int, "rawSpeed": float, "lap": int, "checkpoint": int, "stepCount": int},
-    **{"wallContact": bool, "stillnessCounter": int},
+    "tick": int, "rawSpeed": float, "lap": int, "checkpoint": int, "stepCount": int,
+    "wallContact": bool, "stillnessCounter": int,
 }
 RESET_INFO_TYPES = {"tick": int, "speed": float, "lap": int, "checkpoint": int, "stepCount": int}
 COAST = np.zeros(3, np.float32)
@@ -49,15 +49,15 @@ def rollout(env: RacerEnv, seed: int | None, start: str = "random", ticks: int =
 
 def test_action_space(env: RacerEnv) -> None:
     """Actions are steer, throttle and brake in float32."""
-    expected = gymnasium.spaces.Box(np.array([-1, 0, 0]), np.array([1, 1, 1]), dtype=np.float32)
+    expected = gymnasium.spaces.Box(np.array([-1, 0, 0], np.float32), np.array([1, 1, 1], np.float32))
     assert env.action_space == expected
 
 
 def test_observation_space(env: RacerEnv) -> None:
     """Observations are 14 numbers in float32; yaw rate and steer may be negative."""
-    low = np.zeros(14)
+    low = np.zeros(14, np.float32)
     low[[10, 11]] = -1.0
-    assert env.observation_space == gymnasium.spaces.Box(low, np.ones(14), dtype=np.float32)
+    assert env.observation_space == gymnasium.spaces.Box(low, np.ones(14, np.float32))
 
 
 def test_step_info_has_exact_keys_and_types(env: RacerEnv) -> None:

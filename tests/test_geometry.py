@@ -125,7 +125,9 @@ def test_walls_and_edges_are_closed(shipped: Track, name: str) -> None:
 def test_outer_wall_encloses_the_larger_area(shipped: Track) -> None:
     """From outside in come the outer wall, the outer edge, the inner edge and the inner wall, in either direction."""
     geometry = shipped.geometry
-    areas = [area(getattr(geometry, name)) for name in ("outer_wall", "outer_road_edge", "inner_road_edge", "inner_wall")]
+    areas = [
+        area(getattr(geometry, name)) for name in ("outer_wall", "outer_road_edge", "inner_road_edge", "inner_wall")
+    ]
     assert areas == sorted(areas, reverse=True)
 
 

@@ -205,9 +205,7 @@ def test_speed_component_is_the_share_of_top_speed(simulator: Simulator) -> None
 
 
 @pytest.mark.parametrize(("distance", "is_contact"), [(1.01, True), (1.999, True), (2.001, False), (10.0, False)])
-def test_wall_component_is_for_a_car_within_two_units(
-    simulator: Simulator, distance: float, is_contact: bool
-) -> None:
+def test_wall_component_is_for_a_car_within_two_units(simulator: Simulator, distance: float, is_contact: bool) -> None:
     """Wall contact is the collision radius plus a unit of padding, 2 units, and costs the penalty."""
     geometry = simulator.tracks[0].geometry
     place(simulator, Start(*beside_wall(geometry, distance)))
@@ -219,9 +217,7 @@ def test_wall_component_is_for_a_car_within_two_units(
 
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize(("beyond", "surface"), [(-0.01, 0), (0.01, 2), (23.99, 2), (24.01, 1)])
-def test_off_track_component_is_for_a_car_off_the_road(
-    ring: Track, side: int, beyond: float, surface: int
-) -> None:
+def test_off_track_component_is_for_a_car_off_the_road(ring: Track, side: int, beyond: float, surface: int) -> None:
     """The road ends at the half-width, the shoulder 24 units beyond; anywhere off the road costs the penalty."""
     simulator = Simulator([ring], 1, TEST_CONFIG)
     place_at(simulator, 200.0, lateral=side * (20.0 + beyond))
@@ -231,9 +227,7 @@ def test_off_track_component_is_for_a_car_off_the_road(
 
 
 @pytest.mark.parametrize(("heading", "expected"), [(0.0, 0.0), (math.pi, -0.0005)])
-def test_backward_component_is_for_negative_progress(
-    simulator: Simulator, heading: float, expected: float
-) -> None:
+def test_backward_component_is_for_negative_progress(simulator: Simulator, heading: float, expected: float) -> None:
     """Driving against the direction costs the penalty, driving along it does not."""
     place_at(simulator, 300.0, heading=heading, speed=60.0)
     info = step(simulator)
@@ -298,9 +292,7 @@ def test_rewards_are_sums_while_driving(tracks: list[Track]) -> None:
     ("max_steps", "timeout", "expected"),
     [(5, 5, (True, True)), (5, 6, (False, True)), (6, 5, (True, False)), (6, 6, (False, False))],
 )
-def test_both_limits_are_independent(
-    track: Track, max_steps: int, timeout: int, expected: tuple[bool, bool]
-) -> None:
+def test_both_limits_are_independent(track: Track, max_steps: int, timeout: int, expected: tuple[bool, bool]) -> None:
     """After five still ticks each limit of five holds, alone or both on one tick."""
     simulator = Simulator([track], 1, with_limits(max_steps, timeout))
     for _ in range(4):
@@ -352,9 +344,7 @@ def test_positive_steer_turns_right(simulator: Simulator) -> None:
         (1, 2, -math.inf, "brake of car 1 is -inf"),
     ],
 )
-def test_action_that_is_not_finite_is_refused(
-    track: Track, car: int, item: int, value: float, message: str
-) -> None:
+def test_action_that_is_not_finite_is_refused(track: Track, car: int, item: int, value: float, message: str) -> None:
     """NaN and infinities are errors that name the value, and no car has moved then."""
     simulator = Simulator([track], 3, TEST_CONFIG)
     before = simulator.cars.tobytes()

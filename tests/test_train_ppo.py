@@ -150,3 +150,15 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert "--resume" in output
     assert (tmp_path / "models" / "cut_interrupted.zip").is_file()
     assert (tmp_path / "models" / "cut_interrupted_vecnormalize.pkl").is_file()
+
+
+def test_a_crash_saves_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong in the middle, what was trained is on disk."""
+
+    def fail(self: object) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("training.callbacks.RacerMetricsCallback._on_rollout_end", fail)
+    with pytest.raises(RuntimeError, match="out of luck"):
+        run(tmp_path, "--timesteps", "8192", "--run-name", "crash")
+    assert PPO.load(tmp_path / "models" / "crash_interrupted.zip", device="cpu").num_timesteps == 4096

@@ -155,13 +155,13 @@ class ProgressCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         if self._bar is not None:
-            self._bar.n = self.num_timesteps - self._first_step
+            self._bar.n = self._steps_done()
             if time.monotonic() - self._last_line > 0.2:
                 self._last_line = time.monotonic()
                 self._bar.set_postfix_str(self._figures(), refresh=True)
         elif time.monotonic() - self._last_line > self.SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            print(f"{self.num_timesteps - self._first_step:,}/{self.total_steps:,} steps{self._figures()}", flush=True)
+            print(f"{self._steps_done():,}/{self.total_steps:,} steps, {self._figures()}", flush=True)
         return True
 
     def _on_training_end(self) -> None:
@@ -170,10 +170,13 @@ class ProgressCallback(BaseCallback):
     def close(self) -> None:
         """Leave the bar as it is, on a line of its own; twice is fine."""
         if self._bar is not None:
-            self._bar.n = self.num_timesteps - self._first_step
-            self._bar.set_postfix_str(self._figures(), refresh=True)
+            self._bar.n = self._steps_done()
+            self._bar.set_postfix_str(self._figures(), refresh=False)
             self._bar.close()
             self._bar = None
+
+    def _steps_done(self) -> int:
+        return min(self.num_timesteps - self._first_step, self.total_steps)  # the last rollout goes beyond
 
     def _figures(self) -> str:
         metrics = self.metrics
@@ -183,4 +186,4 @@ class ProgressCallback(BaseCallback):
             parts.append(f"completion {np.mean(metrics.recent_completions):.0%}")
         if metrics.recent_lap_times:
             parts.append(f"lap {np.mean(metrics.recent_lap_times):.2f} s, best {metrics.best_lap_time:.2f} s")
-        return ", " + ", ".join(parts)
+        return ", ".join(parts)

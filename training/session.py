@@ -114,14 +114,16 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
             log_interval=1,
             reset_num_timesteps=not resumes,
         )
-    except KeyboardInterrupt:
+    except BaseException as error:
         progress.close()
         path = model_path(run.models_dir, run.name, "interrupted")
         save_pair(model, env, path)
-        say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
         left = max(run.timesteps - (model.num_timesteps - first_step), 1)
+        say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
         say(f"go on with: {run.resume_command} --resume {path} --run-name {run.name} --timesteps {left}")
-        return INTERRUPTED
+        if isinstance(error, KeyboardInterrupt):
+            return INTERRUPTED
+        raise
     finally:
         env.close()
     path = model_path(run.models_dir, run.name, "final")

@@ -81,7 +81,8 @@ class CentreLine:
     def half_width_at(self, distance: FloatArray) -> FloatArray:
         """Return the half-widths at arc lengths, linear between control points."""
         knots = np.append(self.point_lengths, self.total_length)
-        return np.interp(self.wrap(distance), knots, np.append(self.half_widths, self.half_widths[0]))
+        values: FloatArray = np.interp(self.wrap(distance), knots, np.append(self.half_widths, self.half_widths[0]))
+        return values
 
     def _segment(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
         parameter = self.parameter_at(np.asarray(distance, dtype=np.float64))
