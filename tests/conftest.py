@@ -2,8 +2,15 @@
 
 import pytest
 
+from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
 from tests.helpers import TRACK_IDS, ring_track
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels, half a minute when Numba's cache is empty, before the first test's time runs."""
+    if not session.config.option.collectonly:
+        Simulator([ring_track()], 1)
 
 
 @pytest.fixture(autouse=True)

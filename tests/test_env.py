@@ -18,8 +18,13 @@ from tests.helpers import TEST_CONFIG, nearest_centre, random_actions, ring_docu
 
 STEP_INFO_TYPES = {
     **dict.fromkeys(("progress", "speed", "wall", "offTrack", "backward", "stillness"), float),
-    "tick": int, "rawSpeed": float, "lap": int, "checkpoint": int, "stepCount": int,
-    "wallContact": bool, "stillnessCounter": int,
+    "tick": int,
+    "rawSpeed": float,
+    "lap": int,
+    "checkpoint": int,
+    "stepCount": int,
+    "wallContact": bool,
+    "stillnessCounter": int,
 }
 RESET_INFO_TYPES = {"tick": int, "speed": float, "lap": int, "checkpoint": int, "stepCount": int}
 COAST = np.zeros(3, np.float32)
@@ -243,7 +248,7 @@ def test_track_argument() -> None:
 
 def test_unknown_track_argument_is_refused() -> None:
     """An id without a file is an error that lists the ids there are."""
-    with pytest.raises(TrackError, match="no track 'track-99' in .*; there are: track-01"):
+    with pytest.raises(TrackError, match=r"no track 'track-99' in .*; there are: track-01"):
         RacerEnv(track_id="track-99")
 
 
@@ -283,7 +288,7 @@ def test_bridge_argument_is_refused(url: str) -> None:
 def test_bridge_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment variable counts like the argument; the error says to unset it."""
     monkeypatch.setenv("RACER_BRIDGE_URL", "ws://127.0.0.1:1")
-    with pytest.raises(ConfigError, match="bridge_url is 'ws://127.0.0.1:1', .* unset RACER_BRIDGE_URL"):
+    with pytest.raises(ConfigError, match=r"bridge_url is 'ws://127.0.0.1:1', .* unset RACER_BRIDGE_URL"):
         RacerEnv()
 
 

@@ -226,6 +226,14 @@ def test_off_track_component_is_for_a_car_off_the_road(ring: Track, side: int, b
     assert info["offTrack"] == (0.0 if surface == 0 else -0.001)
 
 
+def test_surface_starts_as_road(simulator: Simulator) -> None:
+    """A car placed off the road is on the road until its first tick has looked."""
+    place_at(simulator, 200.0, lateral=35.0)
+    assert simulator.cars[0]["surface"] == 0
+    step(simulator)
+    assert simulator.cars[0]["surface"] == 2
+
+
 @pytest.mark.parametrize(("heading", "expected"), [(0.0, 0.0), (math.pi, -0.0005)])
 def test_backward_component_is_for_negative_progress(simulator: Simulator, heading: float, expected: float) -> None:
     """Driving against the direction costs the penalty, driving along it does not."""
@@ -497,6 +505,15 @@ def test_car_far_outside_the_walls(simulator: Simulator, where: tuple[float, flo
         assert simulator.infos[0]["offTrack"] == -0.001
         assert not simulator.infos[0]["wallContact"]
         assert np.isfinite(simulator.observations).all() and np.isfinite(simulator.rewards).all()
+
+
+@pytest.mark.parametrize("where", [(600.0, 40.0), (-250.0, 3e3), (1e4, -5e3)])
+def test_nearest_point_of_a_car_far_outside(simulator: Simulator, where: tuple[float, float]) -> None:
+    """A car beyond everything has the nearest centre point that looking at every sample finds."""
+    place(simulator, Start(*where, 0.0))
+    expected = nearest_centre(simulator.tracks[0].geometry, *where)
+    car = simulator.cars[0]
+    assert (car["arc_length"], car["centre_distance"]) == pytest.approx(expected, rel=0, abs=1e-6)
 
 
 def test_car_just_outside_a_wall_sees_it(simulator: Simulator) -> None:

@@ -172,7 +172,7 @@ def test_error_names_the_file(tmp_path: Path) -> None:
 
 def test_unknown_id_names_what_exists() -> None:
     """An id without a file is an error that lists the ids there are."""
-    with pytest.raises(TrackError, match="no track 'track-99' in .*; there are: track-01, track-02, track-03"):
+    with pytest.raises(TrackError, match=r"no track 'track-99' in .*; there are: track-01, track-02, track-03"):
         load_track("track-99")
 
 
@@ -191,7 +191,7 @@ def test_missing_file_is_named() -> None:
 
 def test_missing_folder_is_named(tmp_path: Path) -> None:
     """A folder that does not exist is an error with its path."""
-    with pytest.raises(TrackError, match="tracks folder not found: .*absent"):
+    with pytest.raises(TrackError, match=r"tracks folder not found: .*absent"):
         load_track("track-01", tmp_path / "absent")
 
 
