@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from racer_env.config import AiConfig, load_config
 from racer_env.errors import ActionError, ClosedError, ConfigError
+from racer_env.json_files import Checker
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.simulator import ACTION_SIZE, Simulator
 from racer_env.simulator.starts import Start, random_start, standing_start, start_at
@@ -19,6 +20,7 @@ from racer_env.tracks import Track, load_track
 
 BRIDGE_URL_VARIABLE = "RACER_BRIDGE_URL"
 STANDING, RANDOM = "standing", "random"
+MAX_START_OFFSET = 1000.0  # units from the centre line
 START_KEYS = ("arc_length", "lateral", "heading", "speed")
 
 
@@ -139,9 +141,10 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         unknown = set(options) - {"track_id", "start"}
         if unknown:
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
-        if "track_id" in options:
-            self._simulator = self._simulator_for(options["track_id"])
-        self._simulator.place([0], [make_start(self.track, options.get("start", STANDING), self.np_random)])
+        simulator = self._simulator_for(options["track_id"]) if "track_id" in options else self._simulator
+        start = make_start(simulator.tracks[0], options.get("start", STANDING), self.np_random)
+        simulator.place([0], [start])
+        self._simulator = simulator
         self._is_reset = True
         return self._observation(), reset_info(self._simulator.cars[0])
 
@@ -202,15 +205,17 @@ def make_start(track: Track, start: str | Mapping[str, float], random: np.random
     Raises:
         ConfigError: It is none of these.
     """
-    if start == STANDING:
+    if isinstance(start, str) and start == STANDING:
         return standing_start(track.geometry)
-    if start == RANDOM:
+    if isinstance(start, str) and start == RANDOM:
         return random_start(track.geometry, random)
-    if isinstance(start, Mapping) and "arc_length" in start and set(start) <= set(START_KEYS):
-        numbers = {key: float(value) for key, value in start.items()}
-        if all(np.isfinite(list(numbers.values()))) and numbers.get("speed", 0.0) >= 0.0:
-            return start_at(track.geometry, **numbers)
-    raise ConfigError(
-        f"start must be 'standing', 'random' or a dictionary of finite numbers with arc_length and any of "
-        f"{', '.join(START_KEYS[1:])} (speed at least 0); got {start!r}"
-    )
+    check = Checker(ConfigError, "start")
+    if not isinstance(start, Mapping):
+        raise check.fail(f"expected 'standing', 'random' or a dictionary with arc_length, got {start!r}")
+    numbers = check.mapping(dict(start), "the dictionary", START_KEYS, required=("arc_length",))
+    numbers = {key: check.number(value, key) for key, value in numbers.items()}
+    if not 0.0 <= numbers.get("speed", 0.0) <= track.physics.max_speed:
+        raise check.fail(f"speed must be within [0, {track.physics.max_speed:g}] units/s, got {numbers['speed']:g}")
+    if abs(numbers.get("lateral", 0.0)) > MAX_START_OFFSET:
+        raise check.fail(f"lateral must be within {MAX_START_OFFSET:g} units of the line, got {numbers['lateral']:g}")
+    return start_at(track.geometry, **numbers)

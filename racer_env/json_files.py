@@ -2,6 +2,7 @@
 
 import json
 import math
+import numbers
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
         raise error(
             f"{what} file {path} is not valid JSON: {broken.msg} at line {broken.lineno}, column {broken.colno}"
         ) from broken
+
+
+MAX_INTEGER = 2**31 - 1
 
 
 class Checker:
@@ -63,7 +67,7 @@ class Checker:
 
     def number(self, value: Any, key: str) -> float:
         """Return ``value`` as a finite float; a bool or a string is not a number."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
             raise self.fail(f"{key} must be a number, got {_shown(value)}")
         try:
             number = float(value)
@@ -80,6 +84,8 @@ class Checker:
             raise self.fail(f"{key} must be a whole number, got {_shown(value)}")
         if number < at_least:
             raise self.fail(f"{key} must be at least {at_least}, got {_shown(value)}")
+        if number > MAX_INTEGER:
+            raise self.fail(f"{key} must be at most {MAX_INTEGER}, got {_shown(value)}")
         return int(number)
 
     def text(self, value: Any, key: str) -> str:

@@ -107,10 +107,14 @@ def load_tracks(
     for name in names:
         wanted.extend(available_tracks(tracks_dir) if str(name) == ALL_TRACKS else [str(name)])
     tracks = [load_track(name, tracks_dir, physics) for name in wanted]
-    ids = [track.id for track in tracks]
-    for track_id in ids:
-        if ids.count(track_id) > 1:
-            raise TrackError(f"track {track_id!r} is named more than once; name every track once")
+    seen: dict[str, str] = {}
+    for name, track in zip(wanted, tracks, strict=True):
+        if track.id in seen:
+            raise TrackError(
+                f"{seen[track.id]} and {name} are both the track {track.id!r}; name every track once, "
+                "and give every file an id of its own"
+            )
+        seen[track.id] = name
     return tracks
 
 
@@ -204,7 +208,7 @@ def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]
 def _check_size(check: Checker, track: Track) -> None:
     polygon = np.hypot(*(np.roll(track.points, -1, axis=0) - track.points).T).sum()
     if polygon > MAX_LENGTH:
-        raise check.fail(f"the track is {polygon:.4g} units long; the most is {MAX_LENGTH:g}")
+        raise check.fail(f"the track is {polygon:,.0f} units long; the most is {MAX_LENGTH:g}")
     gate_distance, step = track.length / track.checkpoint_count, track.physics.max_speed * DT
     if gate_distance <= step:
         raise check.fail(

@@ -75,6 +75,8 @@ class RacerVecEnv(VecEnv):
         Raises:
             ConfigError: An argument is out of range.
         """
+        if not tracks:
+            raise ConfigError("at least one track is needed, got none")
         if num_envs < len(tracks):
             raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
         if not 0.0 <= random_start_share <= 1.0:
@@ -86,6 +88,7 @@ class RacerVecEnv(VecEnv):
         self.cars = [Car(index, self.simulator.track_of(index)) for index in range(num_envs)]
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions: npt.NDArray[np.float64] | None = None
+        self._is_reset = False
         self._is_closed = False
         super().__init__(num_envs, make_observation_space(), make_action_space())
 
@@ -96,6 +99,9 @@ class RacerVecEnv(VecEnv):
             Observations (N, 14) float32.
         """
         self._check_open()
+        for options in self._options:
+            if set(options) - {"start"}:
+                raise ConfigError(f"unknown reset option {min(set(options) - {'start'})!r}; allowed: start")
         for index, seed in enumerate(self._seeds):
             if seed is not None:
                 self._random[index] = np.random.default_rng(seed)
@@ -104,6 +110,7 @@ class RacerVecEnv(VecEnv):
         self.reset_infos = [reset_info(car) for car in self.simulator.cars]
         self._reset_seeds()
         self._reset_options()
+        self._is_reset = True
         return self.simulator.observations.astype(np.float32)
 
     def step_async(self, actions: npt.NDArray[np.floating]) -> None:
@@ -117,6 +124,8 @@ class RacerVecEnv(VecEnv):
             Observations (N, 14) float32, rewards (N,) float32, dones (N,) bool, infos.
         """
         self._check_open()
+        if not self._is_reset:
+            raise ClosedError("step() before reset()")
         assert self._actions is not None, "step_wait() without step_async()"
         simulator = self.simulator
         simulator.step(self._actions)

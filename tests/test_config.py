@@ -74,6 +74,7 @@ def test_whole_float_is_an_integer() -> None:
         ({"weights": {"progress": 10**400}}, r"weights\.progress must be a finite number"),
         ({"episode": {"maxSteps": 1.5}}, r"episode\.maxSteps must be a whole number, got 1\.5"),
         ({"episode": {"maxSteps": 0}}, r"episode\.maxSteps must be at least 1, got 0"),
+        ({"episode": {"maxSteps": 1e300}}, r"episode\.maxSteps must be at most 2147483647, got 1e\+300"),
         ({"episode": {"stillnessTimeoutTicks": -3}}, r"episode\.stillnessTimeoutTicks must be at least 1, got -3"),
     ],
 )

@@ -211,26 +211,6 @@ def test_unknown_option_is_refused(env: RacerEnv) -> None:
         env.reset(options={"trackId": "track-02"})
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        "flying",
-        None,
-        7,
-        {},
-        {"lateral": 1.0},
-        {"arc_length": 1.0, "lap": 3},
-        {"arc_length": math.nan},
-        {"arc_length": 1.0, "heading": math.inf},
-        {"arc_length": 1.0, "speed": -1.0},
-    ],
-)
-def test_wrong_start_is_refused(env: RacerEnv, start: Any) -> None:
-    """A start that is none of the three kinds is an error that says what it may be and what came."""
-    with pytest.raises(ConfigError, match="start must be 'standing', 'random' or a dictionary of finite numbers"):
-        env.reset(options={"start": start})
-
-
 def test_unknown_track_option_is_refused(env: RacerEnv) -> None:
     """A track that does not exist is an error, and the environment stays on its track."""
     with pytest.raises(TrackError, match="no track 'track-99'"):
@@ -317,7 +297,7 @@ def test_errors_share_a_root() -> None:
         ([[0, 0, 0]], r"shape \(3,\); got shape \(1, 3\)"),
         (0.5, r"shape \(3,\); got shape \(\)"),
         (None, r"shape \(3,\); got shape \(\)"),
-        (["a", "b", "c"], "actions must be numbers"),
+        (["a", "b", "c"], "actions must be real numbers"),
     ],
 )
 def test_wrong_action_is_refused(env: RacerEnv, action: Any, message: str) -> None:
@@ -417,3 +397,49 @@ def test_make_vec() -> None:
         assert observations[2].tolist() == observation.tolist()
         assert (rewards[2], infos["tick"].shape) == (reward, (3,))
     envs.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ({"arc_length": 1, "speed": 1000}, r"speed must be within \[0, 160\] units/s, got 1000"),
+        ({"arc_length": 1, "lateral": 1e308}, "lateral must be within 1000 units"),
+        ({"arc_length": "x"}, "arc_length must be a number, got 'x'"),
+        ({"arc_length": True}, "arc_length must be a number, got True"),
+        ({"speed": 3}, "lacks the key 'arc_length'"),
+        ({"arc_length": 1, "place": 2}, "unknown key 'place'"),
+        ({"arc_length": math.nan}, "arc_length must be a finite number, got nan"),
+        ({"arc_length": 1, "heading": math.inf}, "heading must be a finite number, got inf"),
+        ({"arc_length": 1, "speed": -1.0}, r"speed must be within \[0, 160\] units/s, got -1"),
+        ({}, "lacks the key 'arc_length'"),
+        ("flying", "start: expected 'standing', 'random' or a dictionary with arc_length, got 'flying'"),
+        (None, "expected 'standing', 'random' or a dictionary"),
+        (7, "expected 'standing', 'random' or a dictionary"),
+        (np.zeros(3), "expected 'standing', 'random' or a dictionary"),
+    ],
+)
+def test_a_start_that_is_none_is_refused(start: Any, message: str) -> None:
+    """Each mistake in a start is named."""
+    env = RacerEnv()
+    with pytest.raises(ConfigError, match=message):
+        env.reset(options={"start": start})
+
+
+def test_a_refused_reset_leaves_the_episode_running() -> None:
+    """A reset that fails changes neither track nor state."""
+    env = RacerEnv()
+    env.reset()
+    env.step(np.array([0, 1, 0], np.float32))
+    with pytest.raises(ConfigError):
+        env.reset(options={"track_id": "track-02", "start": "x"})
+    assert env.track.id == "track-01"
+    assert env.step(np.array([0, 1, 0], np.float32))[4]["stepCount"] == 2
+
+
+@pytest.mark.parametrize("action", [["1", "0", "0"], np.array([1j, 0, 0]), [None, 0, 0], [True, False, False]])
+def test_an_action_of_anything_but_numbers_is_refused(action: Any) -> None:
+    """Text, complex numbers, None and booleans are no action."""
+    env = RacerEnv()
+    env.reset()
+    with pytest.raises(ActionError, match="real numbers"):
+        env.step(action)

@@ -13,7 +13,7 @@ from racer_env.config import AiConfig
 from racer_env.env import RacerEnv
 from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.spaces import REWARD_KEYS
-from racer_env.tracks import Track
+from racer_env.tracks import Track, load_track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, FloatArray, random_actions, with_limits
 from tests.test_env import RESET_INFO_TYPES, STEP_INFO_TYPES, types_of
@@ -337,7 +337,9 @@ def test_start_attribute_holds_for_later_episodes(track: Track) -> None:
 def test_wrong_start_is_refused(env: RacerVecEnv) -> None:
     """A start that is none of the three kinds is an error."""
     env.set_attr("start", "flying")
-    with pytest.raises(ConfigError, match=r"start must be 'standing', 'random' or a dictionary .*; got 'flying'"):
+    with pytest.raises(
+        ConfigError, match="expected 'standing', 'random' or a dictionary .* got 'flying'"
+    ):
         env.reset()
 
 
@@ -495,3 +497,24 @@ def test_default_config_is_the_defaults(track: Track) -> None:
     env = RacerVecEnv([track], 1)
     env.reset()
     assert env.step(np.array([COAST]))[1][0] == np.float32(AiConfig().weights.stillness_penalty)
+
+
+def test_unknown_reset_options_are_refused() -> None:
+    """A misspelt option is no silent standing start."""
+    env = RacerVecEnv([load_track("track-01")], 2)
+    env.set_options({"strat": "random"})
+    with pytest.raises(ConfigError, match="unknown reset option 'strat'"):
+        env.reset()
+
+
+def test_step_before_reset_is_refused() -> None:
+    """Like a single environment."""
+    env = RacerVecEnv([load_track("track-01")], 2)
+    with pytest.raises(ClosedError, match="before reset"):
+        env.step(np.zeros((2, 3)))
+
+
+def test_no_track_is_refused() -> None:
+    """At least one track is needed."""
+    with pytest.raises(ConfigError, match="at least one track"):
+        RacerVecEnv([], 1)

@@ -111,9 +111,12 @@ def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.flo
         ActionError: The shape is another, or a number is not finite; the message names the first one.
     """
     try:
-        array = np.ascontiguousarray(actions, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = np.asarray(actions)
+    except ValueError as error:
         raise ActionError(f"actions must be numbers of shape ({num_cars}, {ACTION_SIZE}): {error}") from error
+    if given.dtype.kind not in "fiu":
+        raise ActionError(f"actions must be real numbers, got {given.dtype}: {str(actions)[:60]}")
+    array = np.ascontiguousarray(given, dtype=np.float64)
     if array.shape != (num_cars, ACTION_SIZE):
         raise ActionError(
             f"actions must have the shape ({num_cars}, {ACTION_SIZE}), steer, throttle and brake per car; "
