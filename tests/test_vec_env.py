@@ -337,9 +337,7 @@ def test_start_attribute_holds_for_later_episodes(track: Track) -> None:
 def test_wrong_start_is_refused(env: RacerVecEnv) -> None:
     """A start that is none of the three kinds is an error."""
     env.set_attr("start", "flying")
-    with pytest.raises(
-        ConfigError, match="expected 'standing', 'random' or a dictionary .* got 'flying'"
-    ):
+    with pytest.raises(ConfigError, match="expected 'standing', 'random' or a dictionary .* got 'flying'"):
         env.reset()
 
 

@@ -1,14 +1,16 @@
 """Look-up tables that make the kernels fast without changing a result.
 
-Two uniform grids cover a track, clamped at the border, where cells list everything:
+Uniform grids cover a track, clamped at the border, where cells list everything:
 
-* A cell of the *wall grid* holds a clearance, a distance within which no wall is from any of its points; or,
-  near a wall, the number of a list of the wall segments within ``LIST_REACH`` of any of its points.
+* A cell of the *contact grid* lists the wall segments within ``CONTACT_REACH`` of any of its points.
+* A cell of the *view grid* has a *view* for each bin of directions: the wall segments that a ray from any of
+  its points can meet first. They come in blocks of ``BLOCK`` neighbours, the nearest block first.
 * A cell of the *sample grid* lists the samples of the centre line that can be nearest to a point inside it.
 
-Both are conservative: a clearance may be too small and a list too long, never the reverse.
+All are conservative: a list may be too long, never too short.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,14 +19,20 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD, TrackGeometry
+from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD, FloatArray, TrackGeometry
 
-WALL_CELL = 4.0  # units; side of a cell of the wall grid
+CONTACT_CELL = 8.0  # units; side of a cell of the contact grid
+CONTACT_REACH = 3.0  # units; more than any distance that counts as a contact
 SAMPLE_CELL = 16.0  # units; side of a cell of the sample grid
-NEAR_WALL = 3  # units; a cell with less clearance has a list
-LIST_REACH = 12.0  # units
-MAX_CLEARANCE = 255  # units
-MAX_LISTS = 32767  # per track
+VIEW_CELL = 24.0  # units; side of a cell of the view grid
+VIEW_DIRECTIONS = 32  # of a full turn; a power of two
+VIEW_DISTANCE = 200.0  # units; no ray reaches farther
+BLOCK = 16  # wall segments that a ray is tested against at once; with fewer, Numba makes no vector code
+BLOCK_STEP = 8  # a block begins at a multiple of it, so that more lists of blocks are equal
+NEAR_STEP = 16  # units to which a block's distance is rounded down, for the same reason
+NOT_SEEN = 65535  # units; distance of the block that ends a list, farther than any ray
+MAX_BLOCKS = 65535  # per track
+ANGLE_SAFETY = 1e-9  # radians, for the directions of a bin
 SAFETY = 1e-6  # units; far above rounding, far below anything that costs time
 MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
@@ -35,14 +43,20 @@ TRACK_DTYPE = np.dtype(
         ("total_length", np.float64),
         ("progress_weight", np.float64),  # reward for one lap of progress
         ("sample_spacing", np.float64),  # arc length between coarse samples
-        ("grid_x", np.float64),  # lower left corner of both grids
+        ("grid_x", np.float64),  # lower left corner of all grids
         ("grid_y", np.float64),
-        ("wall_columns", np.int64),
-        ("wall_rows", np.int64),
+        ("contact_columns", np.int64),
+        ("contact_rows", np.int64),
+        ("view_columns", np.int64),
+        ("view_rows", np.int64),
         ("sample_columns", np.int64),
         ("sample_rows", np.int64),
-        ("first_wall_cell", np.int64),  # where this track's part begins in each table
-        ("first_wall_list", np.int64),
+        ("first_contact_cell", np.int64),  # where this track's part begins in each table
+        ("first_contact_list", np.int64),
+        ("first_view_cell", np.int64),
+        ("first_view", np.int64),
+        ("first_block", np.int64),
+        ("first_wall", np.uint32),  # unsigned, so that the compiler knows that no index is negative
         ("first_sample_cell", np.int64),
         ("first_segment", np.int64),
         ("first_chord", np.int64),
@@ -66,17 +80,25 @@ GATE_DTYPE = np.dtype(
 
 
 class Tables(NamedTuple):
-    """The tables of one or more tracks, concatenated; every index in them counts from the array's begin."""
+    """The tables of one or more tracks, concatenated.
+
+    Indices of 32 bits count from the begin of the array that they point into, those of 16 bits from the begin of
+    the track's part of it.
+    """
 
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
     chords: npt.NDArray[np.void]
     samples: npt.NDArray[np.float64]  # (C, 2) coarse samples of the centre line
     sample_chords: npt.NDArray[np.int32]  # (C,) the chord that holds each sample
-    walls: npt.NDArray[np.float64]  # (W, 2) points, the walls parted by a NaN; segment j runs from point j to j + 1
-    wall_cells: npt.NDArray[np.int16]  # row by row; > 0 a clearance in units, <= 0 minus the number of a list
-    wall_lists: npt.NDArray[np.int32]  # where in wall_ranges each list begins; it ends where the next begins
-    wall_ranges: npt.NDArray[np.int32]  # (R, 2) first and past-the-last wall segment
+    wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
+    wall_y: npt.NDArray[np.float64]
+    contact_cells: npt.NDArray[np.uint16]  # row by row; the number of a list
+    contact_lists: npt.NDArray[np.int32]  # where in contact_ranges each list begins; it ends where the next begins
+    contact_ranges: npt.NDArray[np.int32]  # (R, 2) first and past-the-last wall segment
+    view_cells: npt.NDArray[np.uint16]  # row by row; times VIEW_DIRECTIONS the number of the cell's first view
+    views: npt.NDArray[np.uint16]  # a view's nearest block
+    blocks: npt.NDArray[np.uint16]  # (B, 3) distance, where in the walls it begins, the view's next block
     sample_cells: npt.NDArray[np.int32]  # row by row; where in sample_ranges each cell's begin
     sample_ranges: npt.NDArray[np.int32]  # (Q, 2) first and past-the-last sample
     gates: npt.NDArray[np.void]
@@ -88,24 +110,26 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     count = max(MIN_COARSE_SAMPLES, math.ceil(line.total_length / COARSE_SPACING))
     arc_length = np.arange(count) * line.total_length / count
     samples = line.point_at(arc_length)
-    walls = np.concatenate([geometry.inner_wall, [[np.nan, np.nan]], geometry.outer_wall])
-    low = np.floor(geometry.outer_wall.min(axis=0) / SAMPLE_CELL - 1) * SAMPLE_CELL
-    columns, rows = (int(n) for n in np.ceil((geometry.outer_wall.max(axis=0) - low) / SAMPLE_CELL) + 1)
-    per_cell = int(SAMPLE_CELL / WALL_CELL)
-    wall_cells, wall_lists, wall_ranges = _wall_grid(
-        walls, float(low[0]), float(low[1]), columns * per_cell, rows * per_cell
-    )
-    sample_cells, sample_ranges = _sample_grid(
-        samples, float(low[0]), float(low[1]), columns, rows, _farthest(geometry)
-    )
+    wall_x, wall_y = _wall_points(geometry)
+    low = np.floor(geometry.outer_wall.min(axis=0) / VIEW_CELL - 1) * VIEW_CELL
+    low_x, low_y = float(low[0]), float(low[1])
+    sizes = {
+        side: [math.ceil(extent / side) + 1 for extent in geometry.outer_wall.max(axis=0) - low]
+        for side in (CONTACT_CELL, VIEW_CELL, SAMPLE_CELL)
+    }
+    contact_cells, contact_lists, contact_ranges = _contact_grid(wall_x, wall_y, low_x, low_y, *sizes[CONTACT_CELL])
+    view_cells, views, blocks = _view_grid(wall_x, wall_y, low_x, low_y, *sizes[VIEW_CELL])
+    columns, rows = sizes[SAMPLE_CELL]
+    sample_cells, sample_ranges = _sample_grid(samples, low_x, low_y, columns, rows, _farthest(geometry))
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["wall_columns"], track["wall_rows"] = columns * per_cell, rows * per_cell
-    track["sample_columns"], track["sample_rows"] = columns, rows
+    track["contact_columns"], track["contact_rows"] = sizes[CONTACT_CELL]
+    track["view_columns"], track["view_rows"] = sizes[VIEW_CELL]
+    track["sample_columns"], track["sample_rows"] = sizes[SAMPLE_CELL]
     track["sample_count"] = count
     track["gate_count"] = len(geometry.gates.arc_length)
     return Tables(
@@ -114,10 +138,14 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         chords=_chords(geometry),
         samples=samples,
         sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.int32),
-        walls=walls,
-        wall_cells=wall_cells,
-        wall_lists=wall_lists,
-        wall_ranges=wall_ranges,
+        wall_x=wall_x,
+        wall_y=wall_y,
+        contact_cells=contact_cells,
+        contact_lists=contact_lists,
+        contact_ranges=contact_ranges,
+        view_cells=view_cells,
+        views=views,
+        blocks=blocks,
         sample_cells=sample_cells,
         sample_ranges=sample_ranges,
         gates=_gates(geometry),
@@ -141,15 +169,19 @@ _FIRST_FIELDS = {
     "first_segment": "segments",
     "first_chord": "chords",
     "first_sample": "samples",
-    "first_wall_cell": "wall_cells",
-    "first_wall_list": "wall_lists",
+    "first_contact_cell": "contact_cells",
+    "first_contact_list": "contact_lists",
+    "first_view_cell": "view_cells",
+    "first_view": "views",
+    "first_block": "blocks",
+    "first_wall": "wall_x",
     "first_sample_cell": "sample_cells",
     "first_gate": "gates",
 }
 _INDEX_TABLES = {
     "sample_chords": "chords",
-    "wall_lists": "wall_ranges",
-    "wall_ranges": "walls",
+    "contact_lists": "contact_ranges",
+    "contact_ranges": "wall_x",
     "sample_cells": "sample_ranges",
     "sample_ranges": "samples",
 }
@@ -170,6 +202,30 @@ def _farthest(geometry: TrackGeometry) -> float:
     centre = line.point_at(np.arange(samples) * line.total_length / samples)
     gaps = [np.linalg.norm(wall[:-1] - centre, axis=1) for wall in (geometry.inner_wall, geometry.outer_wall)]
     return float(np.max(gaps)) + SAMPLE_CELL
+
+
+def _wall_points(geometry: TrackGeometry) -> tuple[FloatArray, FloatArray]:
+    """Return the inner and then the outer wall, each going on after its end for as long as a block can."""
+    x, y = np.concatenate([np.concatenate([w, w[1:BLOCK]]) for w in (geometry.inner_wall, geometry.outer_wall)]).T
+    return x.copy(), y.copy()
+
+
+def _view_grid(
+    wall_x: FloatArray, wall_y: FloatArray, grid_x: float, grid_y: float, columns: int, rows: int
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+    """Build view_cells, views and blocks of one track."""
+    cells, blocks, firsts = _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows)
+    nears, begins = blocks.T.tolist()
+    # Lists that end alike share their ends.
+    numbers = {(NOT_SEEN, 0, 0): 0}
+    views = np.empty(len(firsts) - 1, np.uint16)
+    for view, (first, stop) in enumerate(itertools.pairwise(firsts.tolist())):
+        number = 0
+        for k in range(stop - 1, first - 1, -1):
+            number = numbers.setdefault((nears[k], begins[k], number), len(numbers))
+        # The first view lists every wall. It stands in when there are more lists than numbers.
+        views[view] = number if number <= MAX_BLOCKS else views[0]
+    return cells, views, np.array(list(numbers)[: MAX_BLOCKS + 1], np.uint16)
 
 
 def _segments(geometry: TrackGeometry) -> npt.NDArray[np.void]:
@@ -203,12 +259,10 @@ def _gates(geometry: TrackGeometry) -> npt.NDArray[np.void]:
 
 
 @njit(cache=True, error_model="numpy")
-def _segment_distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
-    """Return the squared distance of (x, y) from the segment j to j + 1; infinite where a point is no number."""
-    ex, ey = points[j + 1, 0] - points[j, 0], points[j + 1, 1] - points[j, 1]
-    if math.isnan(ex):
-        return np.inf
-    ox, oy = x - points[j, 0], y - points[j, 1]
+def _segment_distance_squared(wall_x, wall_y, j, x, y):
+    """Return the squared distance of (x, y) from wall segment j."""
+    ex, ey = wall_x[j + 1] - wall_x[j], wall_y[j + 1] - wall_y[j]
+    ox, oy = x - wall_x[j], y - wall_y[j]
     squared = ex * ex + ey * ey
     share = 0.0 if squared == 0.0 else min(max((ox * ex + oy * ey) / squared, 0.0), 1.0)
     dx, dy = ox - share * ex, oy - share * ey
@@ -216,44 +270,249 @@ def _segment_distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def _wall_grid(points, grid_x, grid_y, columns, rows):  # type: ignore[no-untyped-def]
-    """Build the wall grid.
+def _contact_grid(wall_x, wall_y, grid_x, grid_y, columns, rows):
+    """Build the contact grid.
 
     Returns:
-        wall_cells (columns * rows,), wall_lists (lists + 1,) and wall_ranges (R, 2) of one track.
+        contact_cells (columns * rows,), contact_lists (lists + 1,) and contact_ranges (R, 2) of one track.
     """
-    cells = np.zeros(columns * rows, np.int16)
-    ranges = [(0, len(points) - 1)]
-    lists = [0, 1]  # list 0 holds every wall
-    half_diagonal = WALL_CELL * math.sqrt(0.5)
-    patch = 8  # cells; their common candidates spare most of the work
-    squared = np.full(len(points), np.inf)
-    for first_row in range(0, rows, patch):
-        for first_column in range(0, columns, patch):
-            x, y = grid_x + (first_column + patch / 2) * WALL_CELL, grid_y + (first_row + patch / 2) * WALL_CELL
-            for j in range(len(points) - 1):
-                squared[j] = _segment_distance_squared(points, j, x, y)
-            reach = math.sqrt(squared.min()) + 2 * patch * half_diagonal + LIST_REACH + 1.0
-            candidates = np.flatnonzero(squared <= reach * reach)
-            for row in range(max(first_row, 1), min(first_row + patch, rows - 1)):
-                for column in range(max(first_column, 1), min(first_column + patch, columns - 1)):
-                    x, y = grid_x + (column + 0.5) * WALL_CELL, grid_y + (row + 0.5) * WALL_CELL
-                    nearest = np.inf
+    stop = len(wall_x) // 2
+    size = stop - BLOCK
+    cells = np.zeros(columns * rows, np.uint16)
+    ranges = [(0, size), (stop, stop + size)]
+    lists = [0, 2, 2]  # list 0 holds every wall, list 1 none
+    half_diagonal = CONTACT_CELL * math.sqrt(0.5)
+    patch = 6  # cells; their common candidates spare most of the work
+    squared = np.full(len(wall_x), np.inf)
+    for first_row in range(1, rows - 1, patch):
+        for first_column in range(1, columns - 1, patch):
+            x, y = grid_x + (first_column + patch / 2) * CONTACT_CELL, grid_y + (first_row + patch / 2) * CONTACT_CELL
+            for begin in (0, stop):
+                for j in range(begin, begin + size):
+                    squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
+            candidates = np.flatnonzero(squared <= (patch * half_diagonal + CONTACT_REACH + SAFETY) ** 2)
+            for row in range(first_row, min(first_row + patch, rows - 1)):
+                for column in range(first_column, min(first_column + patch, columns - 1)):
+                    x, y = grid_x + (column + 0.5) * CONTACT_CELL, grid_y + (row + 0.5) * CONTACT_CELL
                     for j in candidates:
-                        squared[j] = _segment_distance_squared(points, j, x, y)
-                        nearest = min(nearest, squared[j])
-                    clearance = math.floor(math.sqrt(nearest) - half_diagonal - SAFETY)
-                    if clearance >= NEAR_WALL:
-                        cells[row * columns + column] = min(clearance, MAX_CLEARANCE)
-                        continue
-                    _append_ranges(ranges, candidates, squared, (half_diagonal + LIST_REACH + SAFETY) ** 2)
-                    cells[row * columns + column] = -(len(lists) - 1)
-                    lists.append(len(ranges))
+                        squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
+                    _append_ranges(ranges, candidates, squared, (half_diagonal + CONTACT_REACH + SAFETY) ** 2)
+                    if len(ranges) == lists[-1]:
+                        cells[row * columns + column] = 1
+                    else:
+                        cells[row * columns + column] = len(lists) - 1
+                        lists.append(len(ranges))
     return cells, np.array(lists, np.int32), np.array(ranges, np.int32)
 
 
+# A beam is what can be seen from a cell in the directions of one bin: the points within four half planes. The
+# first two are its left and its right side, the others the cell's own borders at the back.
+LEFT, RIGHT = 0, 1
+NEITHER = -1
+
+
 @njit(cache=True, error_model="numpy")
-def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):  # type: ignore[no-untyped-def]
+def _set_beam(beam, x, y, bin_number):
+    """Set a beam, a little too wide.
+
+    Args:
+        beam: (5, 3), written: a, b and c of each half plane a x + b y <= c; at last those of the half plane
+            before the cell, where a and b are the bin's middle direction.
+        x, y: Lower left corner of the cell.
+        bin_number: Which of the VIEW_DIRECTIONS.
+    """
+    low = bin_number * (2 * math.pi / VIEW_DIRECTIONS) - ANGLE_SAFETY
+    high = (bin_number + 1) * (2 * math.pi / VIEW_DIRECTIONS) + ANGLE_SAFETY
+    middle_x, middle_y = math.cos((low + high) / 2), math.sin((low + high) / 2)
+    beam[LEFT, 0], beam[LEFT, 1] = -math.sin(high), math.cos(high)
+    beam[RIGHT, 0], beam[RIGHT, 1] = math.sin(low), -math.cos(low)
+    beam[2, 0], beam[2, 1] = -math.copysign(1.0, middle_x), 0.0
+    beam[3, 0], beam[3, 1] = 0.0, -math.copysign(1.0, middle_y)
+    beam[4, 0], beam[4, 1] = middle_x, middle_y
+    for k in range(5):
+        a, b = beam[k, 0], beam[k, 1]
+        beam[k, 2] = max(a * x, a * (x + VIEW_CELL)) + max(b * y, b * (y + VIEW_CELL)) + SAFETY
+
+
+@njit(cache=True, error_model="numpy")
+def _clip(beam, ax, ay, bx, by):
+    """Clip the segment from a to b to a beam.
+
+    Returns:
+        The clipped part's begin and end as shares of the segment (begin > end if no point is inside), and the
+        numbers of the half planes where it enters and leaves (NEITHER if it begins or ends inside).
+    """
+    begin, end, enters, leaves = 0.0, 1.0, NEITHER, NEITHER
+    for k in range(4):
+        fa = beam[k, 0] * ax + beam[k, 1] * ay - beam[k, 2]
+        fb = beam[k, 0] * bx + beam[k, 1] * by - beam[k, 2]
+        if fa > 0.0 and fb > 0.0:
+            return 1.0, 0.0, NEITHER, NEITHER
+        if fa > 0.0 and fa / (fa - fb) > begin:
+            begin, enters = fa / (fa - fb), k
+        elif fb > 0.0 and fa / (fa - fb) < end:
+            end, leaves = fa / (fa - fb), k
+    return begin, end, enters, leaves
+
+
+@njit(cache=True, error_model="numpy")
+def _find_outside(beam, wall_x, wall_y, begin, outside):
+    """Write for each point of a closed wall the set of half planes that it is not in, bit by bit."""
+    a0, b0, c0 = beam[0]
+    a1, b1, c1 = beam[1]
+    a2, b2, c2 = beam[2]
+    a3, b3, c3 = beam[3]
+    for i in range(len(outside)):
+        x, y = wall_x[begin + i], wall_y[begin + i]
+        outside[i] = (
+            (a0 * x + b0 * y - c0 > 0.0)
+            | ((a1 * x + b1 * y - c1 > 0.0) << 1)
+            | ((a2 * x + b2 * y - c2 > 0.0) << 2)
+            | ((a3 * x + b3 * y - c3 > 0.0) << 3)
+        )
+
+
+@njit(cache=True, error_model="numpy")
+def _touches_cell(x, y, ax, ay, bx, by):
+    """Return whether the segment from a to b may touch the cell with the lower left corner (x, y)."""
+    x, y, side = x - SAFETY, y - SAFETY, VIEW_CELL + 2 * SAFETY
+    if max(ax, bx) < x or min(ax, bx) > x + side or max(ay, by) < y or min(ay, by) > y + side:
+        return False
+    a, b = by - ay, ax - bx  # all corners on one side of the segment's line?
+    middle = a * (x + side / 2 - ax) + b * (y + side / 2 - ay)
+    return abs(middle) <= (abs(a) + abs(b)) * side / 2 + SAFETY
+
+
+@njit(cache=True, error_model="numpy")
+def _look(beam, x, y, wall_x, wall_y, begin, outside, depths):
+    """Look from a cell along a beam at one closed wall.
+
+    Args:
+        begin: The wall's first point.
+        outside: (size + 1,) scratch.
+        depths: (size,), written: how far in front of the cell each segment is at least; infinite if not in the beam.
+
+    Returns:
+        The depth behind which the wall hides everything; infinite if nothing is hidden. A piece of the wall that
+        leads inside the beam from one side to the other without touching the cell cuts the beam in two: the way
+        from the cell to any point deeper than all of the piece leads through the piece.
+    """
+    size = len(depths)
+    _find_outside(beam, wall_x, wall_y, begin, outside)
+    hidden = np.inf
+    entered, piece = NEITHER, 0.0  # the side where the piece came in, its greatest depth so far
+    for i in range(2 * size):
+        if i >= size and entered == NEITHER:
+            break  # after one round only a piece over the wall's first point is left to do
+        j = begin + (i if i < size else i - size)
+        if outside[j - begin] & outside[j - begin + 1]:
+            depths[j - begin] = np.inf
+            entered = NEITHER
+            continue
+        ax, ay, ex, ey = wall_x[j], wall_y[j], wall_x[j + 1] - wall_x[j], wall_y[j + 1] - wall_y[j]
+        from_share, to_share, enters, leaves = _clip(beam, ax, ay, wall_x[j + 1], wall_y[j + 1])
+        if from_share > to_share:
+            depths[j - begin] = np.inf
+            entered = NEITHER
+            continue
+        from_x, from_y, to_x, to_y = ax + from_share * ex, ay + from_share * ey, ax + to_share * ex, ay + to_share * ey
+        from_depth = beam[4, 0] * from_x + beam[4, 1] * from_y - beam[4, 2]
+        to_depth = beam[4, 0] * to_x + beam[4, 1] * to_y - beam[4, 2]
+        depths[j - begin] = min(from_depth, to_depth)
+        if enters != NEITHER:
+            entered, piece = (enters if enters <= RIGHT else NEITHER), -np.inf
+        if entered != NEITHER and _touches_cell(x, y, from_x, from_y, to_x, to_y):
+            entered = NEITHER
+        piece = max(piece, from_depth, to_depth)
+        if leaves != NEITHER:
+            if entered != NEITHER and leaves <= RIGHT and leaves != entered:
+                hidden = min(hidden, piece + SAFETY)
+            entered = NEITHER
+    return hidden
+
+
+@njit(cache=True, error_model="numpy")
+def _append_blocks(blocks, depths, limit, begin):
+    """Append (distance, first segment) of blocks that hold a closed wall's segments up to a depth."""
+    size = len(depths)
+    start = 0  # a segment with a gap before it, so that no block is begun in the middle of what is seen
+    while start < size - 1 and not (depths[start] <= limit < depths[start - 1]):
+        start += 1
+    end = -1
+    for i in range(start, start + size):
+        depth = depths[i % size]
+        if depth > limit:
+            continue
+        near = int(max(depth - SAFETY, 0.0) / NEAR_STEP) * NEAR_STEP
+        if i >= end:
+            first = i % size // BLOCK_STEP * BLOCK_STEP
+            end = i - i % size + first + BLOCK
+            blocks.append((near, begin + first))
+        elif near < blocks[-1][0]:
+            blocks[-1] = (near, blocks[-1][1])
+
+
+@njit(cache=True, error_model="numpy")
+def _may_hold_car(wall_x, wall_y, size, x, y):
+    """Return whether a cell touches a wall or lies between the walls."""
+    x, y = x + VIEW_CELL / 2, y + VIEW_CELL / 2
+    between = False
+    for begin in (0, len(wall_x) // 2):
+        for j in range(begin, begin + size):
+            if _segment_distance_squared(wall_x, wall_y, j, x, y) <= VIEW_CELL * VIEW_CELL / 2 + SAFETY:
+                return True
+            ax, ay, bx, by = wall_x[j], wall_y[j], wall_x[j + 1], wall_y[j + 1]
+            if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
+                between = not between
+    return between
+
+
+@njit(cache=True, error_model="numpy")
+def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
+    """List for every view the blocks of wall segments that a ray can meet first.
+
+    Returns:
+        view_cells (columns * rows,), all blocks (B, 2) as (distance, begin), and where each view's begin (V + 1,).
+    """
+    stop = len(wall_x) // 2
+    size = stop - BLOCK
+    cells = np.zeros(columns * rows, np.uint16)
+    blocks = [(0, begin + first) for begin in (0, stop) for first in range(0, size, BLOCK)]
+    # The views of cell 0, where no car should be, list every wall.
+    lists = [0, len(blocks)]
+    for _ in range(VIEW_DIRECTIONS - 1):
+        for k in range(lists[1]):
+            blocks.append(blocks[k])
+        lists.append(len(blocks))
+    beam = np.empty((5, 3))
+    outside = np.empty(size + 1, np.uint8)
+    depths = np.empty((2, size))
+    for row in range(1, rows - 1):
+        for column in range(1, columns - 1):
+            x, y = grid_x + column * VIEW_CELL, grid_y + row * VIEW_CELL
+            if not _may_hold_car(wall_x, wall_y, size, x, y):
+                continue
+            cells[row * columns + column] = (len(lists) - 1) // VIEW_DIRECTIONS
+            for bin_number in range(VIEW_DIRECTIONS):
+                _set_beam(beam, x, y, bin_number)
+                hidden = VIEW_DISTANCE
+                for wall in range(2):
+                    hidden = min(hidden, _look(beam, x, y, wall_x, wall_y, wall * stop, outside, depths[wall]))
+                for wall in range(2):
+                    _append_blocks(blocks, depths[wall], hidden, wall * stop)
+                # Nearest first.
+                for k in range(lists[-1] + 1, len(blocks)):
+                    block = blocks[k]
+                    while k > lists[-1] and blocks[k - 1][0] > block[0]:
+                        blocks[k] = blocks[k - 1]
+                        k -= 1
+                    blocks[k] = block
+                lists.append(len(blocks))
+    return cells, np.array(blocks, np.int64), np.array(lists, np.int64)
+
+
+@njit(cache=True, error_model="numpy")
+def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):
     """Build the sample grid.
 
     A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
@@ -299,12 +558,12 @@ def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):  # type: ignore
 
 
 @njit(cache=True, error_model="numpy")
-def _distance_squared(points, j, x, y):  # type: ignore[no-untyped-def]
+def _distance_squared(points, j, x, y):
     return (points[j, 0] - x) ** 2 + (points[j, 1] - y) ** 2
 
 
 @njit(cache=True, error_model="numpy")
-def _is_farther_everywhere(samples, j, rival, corners):  # type: ignore[no-untyped-def]
+def _is_farther_everywhere(samples, j, rival, corners):
     for corner in range(len(corners)):
         x, y = corners[corner]
         if _distance_squared(samples, j, x, y) <= _distance_squared(samples, rival, x, y) + SAFETY:
@@ -313,7 +572,7 @@ def _is_farther_everywhere(samples, j, rival, corners):  # type: ignore[no-untyp
 
 
 @njit(cache=True, error_model="numpy")
-def _append_ranges(ranges, candidates, squared, limit):  # type: ignore[no-untyped-def]
+def _append_ranges(ranges, candidates, squared, limit):
     """Append the stretches of the ascending candidates whose squared distance is in the limit; close small gaps."""
     begin, end = -1, -1
     for j in candidates:
