@@ -14,6 +14,7 @@ import numpy.typing as npt
 from racer_env.config import AiConfig, load_config
 from racer_env.tracks import Track, load_tracks
 from training.cli import ANSWER_IS_NO, DONE, add_track_arguments, positive_number, run_script, say, whole_number
+from training.loading import Preparation
 
 HOLD_TICKS = 15  # ticks that a random action is held
 RANDOM, DRIVER = "random", "driver"
@@ -59,8 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _benchmark(arguments: argparse.Namespace) -> int:
     tracks = load_tracks(arguments.track_id or ["track-01"], arguments.tracks_dir)
-    if not arguments.json:
-        say("loading the simulator (the first time it compiles, which takes some seconds) ...")
+    with Preparation(tracks[0], quiet=arguments.json):
+        pass
     results = [
         run_benchmark(
             steps=arguments.steps,

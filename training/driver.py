@@ -21,7 +21,6 @@ class TrainedDriver:
     Attributes:
         model: The stable-baselines3 model.
         path: Its file.
-        track_ids: The tracks it was trained on, as far as the file tells.
     """
 
     def __init__(self, model: "BaseAlgorithm", statistics: "VecNormalize", path: Path, deterministic: bool) -> None:
@@ -29,7 +28,6 @@ class TrainedDriver:
         self.model = model
         self.path = path
         self.deterministic = deterministic
-        self.track_ids: list[str] = list(getattr(model, "track_ids", []))
         self._statistics = statistics
 
     def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating]:

@@ -52,25 +52,26 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
     from racer_env.physics import load_physics
     from racer_env.tracks import load_tracks
-    from training.driver import load_driver
-    from training.evaluation import drive, summarise
-    from training.model_files import find_model, find_statistics
+    from training.loading import Preparation
+    from training.model_files import find_model, find_statistics, read_track_ids
 
     config = load_config(arguments.config)
-    find_statistics(find_model(arguments.model))
-    if not arguments.json:
-        say("loading PyTorch and the simulator ...")
-    from training.session import prepare
+    path = find_model(arguments.model)
+    find_statistics(path)
+    tracks = load_tracks(arguments.track_id or read_track_ids(path) or ["track-01"], arguments.tracks_dir)
+    with Preparation(tracks[0], quiet=arguments.json):
+        from training.driver import load_driver
+        from training.evaluation import drive, summarise
+        from training.session import prepare
 
     prepare(arguments.seed)
     driver = load_driver(
-        arguments.model,
+        path,
         load_physics(),
         deterministic=arguments.deterministic,
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
-    tracks = load_tracks(arguments.track_id or driver.track_ids or ["track-01"], arguments.tracks_dir)
     episodes = drive(driver, tracks, config=config, laps=arguments.laps, episodes=arguments.episodes)
     by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
     if arguments.json:

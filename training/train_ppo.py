@@ -96,6 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _train(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
     from racer_env.tracks import load_tracks
+    from training.loading import Preparation
     from training.model_files import choose_run_name, find_model, find_statistics, read_track_ids
 
     settings = PpoSettings()
@@ -108,10 +109,10 @@ def _train(arguments: argparse.Namespace) -> int:
     may_exist = arguments.overwrite or resumed is not None
     name = choose_run_name(arguments.run_name, "ppo_run", arguments.models_dir, arguments.logs_dir, may_exist)
 
-    say("loading PyTorch and the simulator (the first time it compiles, which takes some seconds) ...")
-    from stable_baselines3 import PPO
+    with Preparation(tracks[0]):
+        from stable_baselines3 import PPO
 
-    from training.session import Run, load_model, make_training_env, prepare, train
+        from training.session import Run, load_model, make_training_env, prepare, train
 
     run = Run(
         name=name,

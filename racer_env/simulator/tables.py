@@ -141,13 +141,13 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         wall_x=wall_x,
         wall_y=wall_y,
         contact_cells=contact_cells,
-        contact_lists=contact_lists,
-        contact_ranges=contact_ranges,
+        contact_lists=contact_lists.astype(np.int32),
+        contact_ranges=contact_ranges.reshape(-1, 2).astype(np.int32),
         view_cells=view_cells,
         views=views,
         blocks=blocks,
         sample_cells=sample_cells,
-        sample_ranges=sample_ranges,
+        sample_ranges=sample_ranges.reshape(-1, 2).astype(np.int32),
         gates=_gates(geometry),
     )
 
@@ -274,35 +274,40 @@ def _contact_grid(wall_x, wall_y, grid_x, grid_y, columns, rows):
     """Build the contact grid.
 
     Returns:
-        contact_cells (columns * rows,), contact_lists (lists + 1,) and contact_ranges (R, 2) of one track.
+        contact_cells (columns * rows,), contact_lists (lists + 1,) and contact_ranges (2 R,) of one track.
     """
     stop = len(wall_x) // 2
     size = stop - BLOCK
     cells = np.zeros(columns * rows, np.uint16)
-    ranges = [(0, size), (stop, stop + size)]
+    ranges = [0, size, stop, stop + size]
     lists = [0, 2, 2]  # list 0 holds every wall, list 1 none
     half_diagonal = CONTACT_CELL * math.sqrt(0.5)
     patch = 6  # cells; their common candidates spare most of the work
-    squared = np.full(len(wall_x), np.inf)
+    squared = np.empty(len(wall_x))
+    candidates = np.empty(len(wall_x), np.int64)
     for first_row in range(1, rows - 1, patch):
         for first_column in range(1, columns - 1, patch):
             x, y = grid_x + (first_column + patch / 2) * CONTACT_CELL, grid_y + (first_row + patch / 2) * CONTACT_CELL
-            for begin in (0, stop):
-                for j in range(begin, begin + size):
-                    squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
-            candidates = np.flatnonzero(squared <= (patch * half_diagonal + CONTACT_REACH + SAFETY) ** 2)
+            count = 0
+            for j in range(len(wall_x) - BLOCK):
+                is_on_a_wall = j < size or j >= stop
+                squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
+                if is_on_a_wall and squared[j] <= (patch * half_diagonal + CONTACT_REACH + SAFETY) ** 2:
+                    candidates[count] = j
+                    count += 1
             for row in range(first_row, min(first_row + patch, rows - 1)):
                 for column in range(first_column, min(first_column + patch, columns - 1)):
                     x, y = grid_x + (column + 0.5) * CONTACT_CELL, grid_y + (row + 0.5) * CONTACT_CELL
-                    for j in candidates:
+                    for j in candidates[:count]:
                         squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
-                    _append_ranges(ranges, candidates, squared, (half_diagonal + CONTACT_REACH + SAFETY) ** 2)
-                    if len(ranges) == lists[-1]:
+                    limit = (half_diagonal + CONTACT_REACH + SAFETY) ** 2
+                    _append_ranges(ranges, candidates[:count], squared, limit)
+                    if len(ranges) == 2 * lists[-1]:
                         cells[row * columns + column] = 1
                     else:
                         cells[row * columns + column] = len(lists) - 1
-                        lists.append(len(ranges))
-    return cells, np.array(lists, np.int32), np.array(ranges, np.int32)
+                        lists.append(len(ranges) // 2)
+    return cells, np.array(lists), np.array(ranges)
 
 
 # A beam is what can be seen from a cell in the directions of one bin: the points within four half planes. The
@@ -519,42 +524,49 @@ def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):
     Cells farther than ``reach`` from the line, where no car should be, list everything.
 
     Returns:
-        sample_cells (columns * rows + 1,) and sample_ranges (Q, 2) of one track.
+        sample_cells (columns * rows + 1,) and sample_ranges (2 Q,) of one track.
     """
     half_diagonal = SAMPLE_CELL * math.sqrt(0.5)
     cells = np.zeros(columns * rows + 1, np.int32)
-    ranges = [(0, 0) for _ in range(0)]
+    ranges = [0 for _ in range(0)]
+    candidates = np.empty(len(samples), np.int64)
     corners = np.empty((4, 2))
     rivals = np.empty(4, np.int64)
     squared = np.empty(len(samples))
     for cell in range(columns * rows):
         column, row = cell % columns, cell // columns
         x, y = grid_x + (column + 0.5) * SAMPLE_CELL, grid_y + (row + 0.5) * SAMPLE_CELL
+        nearest = np.inf
         for j in range(len(samples)):
             squared[j] = _distance_squared(samples, j, x, y)
-        nearest = math.sqrt(squared.min())
+            nearest = min(nearest, squared[j])
+        nearest = math.sqrt(nearest)
         limit = (nearest + 2 * half_diagonal + SAFETY) ** 2
         if nearest > reach or row == 0 or row == rows - 1 or column == 0 or column == columns - 1:
             limit = np.inf
-        candidates = np.flatnonzero(squared <= limit)
+        count = 0
+        for j in range(len(samples)):
+            if squared[j] <= limit:
+                candidates[count] = j
+                count += 1
         if limit < np.inf:
             for corner in range(4):
                 corners[corner, 0] = x + SAMPLE_CELL * ((corner % 2) - 0.5)
                 corners[corner, 1] = y + SAMPLE_CELL * ((corner // 2) - 0.5)
                 least = np.inf
-                for j in candidates:
+                for j in candidates[:count]:
                     distance = _distance_squared(samples, j, corners[corner, 0], corners[corner, 1])
                     if distance < least:
                         least = distance
                         rivals[corner] = j
-            for j in candidates:
+            for j in candidates[:count]:
                 for rival in rivals:
                     if _is_farther_everywhere(samples, j, rival, corners):
                         squared[j] = np.inf
                         break
-        _append_ranges(ranges, candidates, squared, limit)
-        cells[cell + 1] = len(ranges)
-    return cells, np.array(ranges, np.int32)
+        _append_ranges(ranges, candidates[:count], squared, limit)
+        cells[cell + 1] = len(ranges) // 2
+    return cells, np.array(ranges)
 
 
 @njit(cache=True, error_model="numpy")
@@ -573,16 +585,18 @@ def _is_farther_everywhere(samples, j, rival, corners):
 
 @njit(cache=True, error_model="numpy")
 def _append_ranges(ranges, candidates, squared, limit):
-    """Append the stretches of the ascending candidates whose squared distance is in the limit; close small gaps."""
+    """Append begin and end of the stretches of candidates whose squared distance is in the limit; close small gaps."""
     begin, end = -1, -1
     for j in candidates:
         if squared[j] > limit:
             continue
         if begin >= 0 and j - end > MAX_GAP:
-            ranges.append((begin, end))
+            ranges.append(begin)
+            ranges.append(end)
             begin = -1
         if begin < 0:
             begin = j
         end = j + 1
     if begin >= 0:
-        ranges.append((begin, end))
+        ranges.append(begin)
+        ranges.append(end)
