@@ -117,10 +117,9 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         side: [math.ceil(extent / side) + 1 for extent in geometry.outer_wall.max(axis=0) - low]
         for side in (CONTACT_CELL, VIEW_CELL, SAMPLE_CELL)
     }
-    contact_cells, contact_lists, contact_ranges = _contact_grid(wall_x, wall_y, low_x, low_y, *sizes[CONTACT_CELL])
+    contact_cells, contact_lists, contact_ranges = _contact_grid(wall_x, wall_y, low, *sizes[CONTACT_CELL])
     view_cells, views, blocks = _view_grid(wall_x, wall_y, low_x, low_y, *sizes[VIEW_CELL])
-    columns, rows = sizes[SAMPLE_CELL]
-    sample_cells, sample_ranges = _sample_grid(samples, low_x, low_y, columns, rows, _farthest(geometry))
+    sample_cells, sample_ranges = _sample_grid(samples, low, sizes[SAMPLE_CELL], _farthest(geometry))
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
@@ -141,13 +140,13 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         wall_x=wall_x,
         wall_y=wall_y,
         contact_cells=contact_cells,
-        contact_lists=contact_lists.astype(np.int32),
-        contact_ranges=contact_ranges.reshape(-1, 2).astype(np.int32),
+        contact_lists=contact_lists,
+        contact_ranges=contact_ranges,
         view_cells=view_cells,
         views=views,
         blocks=blocks,
         sample_cells=sample_cells,
-        sample_ranges=sample_ranges.reshape(-1, 2).astype(np.int32),
+        sample_ranges=sample_ranges,
         gates=_gates(geometry),
     )
 
@@ -210,6 +209,114 @@ def _wall_points(geometry: TrackGeometry) -> tuple[FloatArray, FloatArray]:
     return x.copy(), y.copy()
 
 
+def _contact_grid(
+    wall_x: FloatArray, wall_y: FloatArray, low: FloatArray, columns: int, rows: int
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Build contact_cells, contact_lists and contact_ranges of one track."""
+    size = len(wall_x) // 2 - BLOCK
+    segments = np.concatenate([np.arange(size), len(wall_x) // 2 + np.arange(size)])
+    begins = np.stack([wall_x[segments], wall_y[segments]], axis=1)
+    ends = np.stack([wall_x[segments + 1], wall_y[segments + 1]], axis=1)
+    limit = CONTACT_CELL * math.sqrt(0.5) + CONTACT_REACH + SAFETY
+    # All cells around the middle of each segment, as far as the longest segment's limit can reach.
+    middle = np.floor(((begins + ends) / 2 - low) / CONTACT_CELL).astype(np.int64)
+    radius = math.ceil((np.linalg.norm(ends - begins, axis=1).max() / 2 + limit) / CONTACT_CELL) + 1
+    around = np.arange(-radius, radius + 1)
+    offsets = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
+    cells = middle[:, None] + offsets
+    distance = _distance_to_segments(low + (cells + 0.5) * CONTACT_CELL, begins[:, None], ends[:, None])
+    inner = (cells > 0).all(axis=2) & (cells[..., 0] < columns - 1) & (cells[..., 1] < rows - 1)
+    which, where = np.nonzero((distance <= limit) & inner)
+    numbers = cells[which, where, 1] * columns + cells[which, where, 0]
+    listing, firsts, ranges = _ranges_by_cell(numbers, segments[which])
+
+    # List 0 holds every wall, for cells at the border; list 1 none.
+    everything = np.array([[0, size], [len(wall_x) // 2, len(wall_x) // 2 + size]])
+    contact_cells = np.ones((rows, columns), np.uint16)
+    contact_cells[[0, -1]] = contact_cells[:, [0, -1]] = 0
+    contact_cells.reshape(-1)[listing] = 2 + np.arange(len(listing))
+    return (
+        contact_cells.reshape(-1),
+        np.concatenate([[0, 2], 2 + firsts]).astype(np.int32),
+        np.concatenate([everything, ranges]).astype(np.int32),
+    )
+
+
+def _sample_grid(
+    samples: FloatArray, low: FloatArray, size: Sequence[int], reach: float
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Build sample_cells and sample_ranges of one track.
+
+    A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
+    Cells at the border and cells farther than ``reach`` from the line, where no car should be, list everything.
+    """
+    columns, rows = size
+    diagonal = SAMPLE_CELL * math.sqrt(2.0)
+    radius = math.ceil((reach + diagonal) / SAMPLE_CELL) + 1
+    around = np.arange(-radius, radius + 1)
+    offsets = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
+    cells = np.floor((samples - low) / SAMPLE_CELL).astype(np.int64)[:, None] + offsets
+    inner = (cells > 0).all(axis=2) & (cells[..., 0] < columns - 1) & (cells[..., 1] < rows - 1)
+    which, where = np.nonzero(inner)
+    cells = cells[which, where]
+    numbers = cells[:, 1] * columns + cells[:, 0]
+    distance = np.linalg.norm(low + (cells + 0.5) * SAMPLE_CELL - samples[which], axis=1)
+    nearest = np.full(columns * rows, np.inf)
+    np.minimum.at(nearest, numbers, distance)
+    possible = (distance <= nearest[numbers] + diagonal + SAFETY) & (nearest[numbers] <= reach)
+    which, cells, numbers = which[possible], cells[possible], numbers[possible]
+
+    corners = low + (cells[:, None] + np.array([[0, 0], [1, 0], [0, 1], [1, 1]])) * SAMPLE_CELL
+    squared = np.sum((samples[which][:, None] - corners) ** 2, axis=2)
+    needed = np.ones(len(which), np.bool_)
+    for corner in range(4):
+        order = np.lexsort((squared[:, corner], numbers))
+        first = np.diff(numbers[order], prepend=-1) != 0
+        rival = order[first][np.cumsum(first) - 1]  # the sample nearest to this corner of the same cell
+        needed[order] &= (squared[order] <= squared[rival] + SAFETY).any(axis=1)
+    listing, firsts, ranges = _ranges_by_cell(numbers[needed], which[needed])
+
+    counts = np.ones(columns * rows, np.int64)
+    counts[listing] = np.diff(firsts)
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    sample_ranges = np.tile(np.array([0, len(samples)]), (begins[-1], 1))
+    is_listed = np.zeros(columns * rows, np.bool_)
+    is_listed[listing] = True
+    sample_ranges[np.repeat(is_listed, counts)] = ranges
+    return begins.astype(np.int32), sample_ranges.astype(np.int32)
+
+
+def _ranges_by_cell(
+    numbers: npt.NDArray[np.int64], indices: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Gather the indices that each cell needs into ranges, closing small gaps.
+
+    Args:
+        numbers: (P,) of cells.
+        indices: (P,) that they need.
+
+    Returns:
+        The cells in ascending order (K,), where the ranges of each begin (K + 1,), and the ranges (R, 2).
+    """
+    order = np.lexsort((indices, numbers))
+    numbers, indices = numbers[order], indices[order]
+    new_cell = np.diff(numbers, prepend=-1) != 0
+    new_range = new_cell | (np.diff(indices, prepend=-1) > MAX_GAP + 1)
+    begins = np.flatnonzero(new_range)
+    ends = np.append(begins[1:], len(indices)) - 1
+    firsts = np.append(np.flatnonzero(new_cell[begins]), len(begins))
+    return numbers[new_cell], firsts, np.stack([indices[begins], indices[ends] + 1], axis=1)
+
+
+def _distance_to_segments(points: FloatArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
+    """Return the distances of points (..., 2) from segments (..., 2)."""
+    along = ends - begins
+    squared = np.sum(along**2, axis=-1)
+    share = np.clip(np.sum((points - begins) * along, axis=-1) / np.where(squared > 0, squared, 1.0), 0.0, 1.0)
+    distance: FloatArray = np.linalg.norm(points - begins - share[..., None] * along, axis=-1)
+    return distance
+
+
 def _view_grid(
     wall_x: FloatArray, wall_y: FloatArray, grid_x: float, grid_y: float, columns: int, rows: int
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
@@ -267,47 +374,6 @@ def _segment_distance_squared(wall_x, wall_y, j, x, y):
     share = 0.0 if squared == 0.0 else min(max((ox * ex + oy * ey) / squared, 0.0), 1.0)
     dx, dy = ox - share * ex, oy - share * ey
     return dx * dx + dy * dy
-
-
-@njit(cache=True, error_model="numpy")
-def _contact_grid(wall_x, wall_y, grid_x, grid_y, columns, rows):
-    """Build the contact grid.
-
-    Returns:
-        contact_cells (columns * rows,), contact_lists (lists + 1,) and contact_ranges (2 R,) of one track.
-    """
-    stop = len(wall_x) // 2
-    size = stop - BLOCK
-    cells = np.zeros(columns * rows, np.uint16)
-    ranges = [0, size, stop, stop + size]
-    lists = [0, 2, 2]  # list 0 holds every wall, list 1 none
-    half_diagonal = CONTACT_CELL * math.sqrt(0.5)
-    patch = 6  # cells; their common candidates spare most of the work
-    squared = np.empty(len(wall_x))
-    candidates = np.empty(len(wall_x), np.int64)
-    for first_row in range(1, rows - 1, patch):
-        for first_column in range(1, columns - 1, patch):
-            x, y = grid_x + (first_column + patch / 2) * CONTACT_CELL, grid_y + (first_row + patch / 2) * CONTACT_CELL
-            count = 0
-            for j in range(len(wall_x) - BLOCK):
-                is_on_a_wall = j < size or j >= stop
-                squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
-                if is_on_a_wall and squared[j] <= (patch * half_diagonal + CONTACT_REACH + SAFETY) ** 2:
-                    candidates[count] = j
-                    count += 1
-            for row in range(first_row, min(first_row + patch, rows - 1)):
-                for column in range(first_column, min(first_column + patch, columns - 1)):
-                    x, y = grid_x + (column + 0.5) * CONTACT_CELL, grid_y + (row + 0.5) * CONTACT_CELL
-                    for j in candidates[:count]:
-                        squared[j] = _segment_distance_squared(wall_x, wall_y, j, x, y)
-                    limit = (half_diagonal + CONTACT_REACH + SAFETY) ** 2
-                    _append_ranges(ranges, candidates[:count], squared, limit)
-                    if len(ranges) == 2 * lists[-1]:
-                        cells[row * columns + column] = 1
-                    else:
-                        cells[row * columns + column] = len(lists) - 1
-                        lists.append(len(ranges) // 2)
-    return cells, np.array(lists), np.array(ranges)
 
 
 # A beam is what can be seen from a cell in the directions of one bin: the points within four half planes. The
@@ -514,89 +580,3 @@ def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
                     blocks[k] = block
                 lists.append(len(blocks))
     return cells, np.array(blocks, np.int64), np.array(lists, np.int64)
-
-
-@njit(cache=True, error_model="numpy")
-def _sample_grid(samples, grid_x, grid_y, columns, rows, reach):
-    """Build the sample grid.
-
-    A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
-    Cells farther than ``reach`` from the line, where no car should be, list everything.
-
-    Returns:
-        sample_cells (columns * rows + 1,) and sample_ranges (2 Q,) of one track.
-    """
-    half_diagonal = SAMPLE_CELL * math.sqrt(0.5)
-    cells = np.zeros(columns * rows + 1, np.int32)
-    ranges = [0 for _ in range(0)]
-    candidates = np.empty(len(samples), np.int64)
-    corners = np.empty((4, 2))
-    rivals = np.empty(4, np.int64)
-    squared = np.empty(len(samples))
-    for cell in range(columns * rows):
-        column, row = cell % columns, cell // columns
-        x, y = grid_x + (column + 0.5) * SAMPLE_CELL, grid_y + (row + 0.5) * SAMPLE_CELL
-        nearest = np.inf
-        for j in range(len(samples)):
-            squared[j] = _distance_squared(samples, j, x, y)
-            nearest = min(nearest, squared[j])
-        nearest = math.sqrt(nearest)
-        limit = (nearest + 2 * half_diagonal + SAFETY) ** 2
-        if nearest > reach or row == 0 or row == rows - 1 or column == 0 or column == columns - 1:
-            limit = np.inf
-        count = 0
-        for j in range(len(samples)):
-            if squared[j] <= limit:
-                candidates[count] = j
-                count += 1
-        if limit < np.inf:
-            for corner in range(4):
-                corners[corner, 0] = x + SAMPLE_CELL * ((corner % 2) - 0.5)
-                corners[corner, 1] = y + SAMPLE_CELL * ((corner // 2) - 0.5)
-                least = np.inf
-                for j in candidates[:count]:
-                    distance = _distance_squared(samples, j, corners[corner, 0], corners[corner, 1])
-                    if distance < least:
-                        least = distance
-                        rivals[corner] = j
-            for j in candidates[:count]:
-                for rival in rivals:
-                    if _is_farther_everywhere(samples, j, rival, corners):
-                        squared[j] = np.inf
-                        break
-        _append_ranges(ranges, candidates[:count], squared, limit)
-        cells[cell + 1] = len(ranges) // 2
-    return cells, np.array(ranges)
-
-
-@njit(cache=True, error_model="numpy")
-def _distance_squared(points, j, x, y):
-    return (points[j, 0] - x) ** 2 + (points[j, 1] - y) ** 2
-
-
-@njit(cache=True, error_model="numpy")
-def _is_farther_everywhere(samples, j, rival, corners):
-    for corner in range(len(corners)):
-        x, y = corners[corner]
-        if _distance_squared(samples, j, x, y) <= _distance_squared(samples, rival, x, y) + SAFETY:
-            return False
-    return True
-
-
-@njit(cache=True, error_model="numpy")
-def _append_ranges(ranges, candidates, squared, limit):
-    """Append begin and end of the stretches of candidates whose squared distance is in the limit; close small gaps."""
-    begin, end = -1, -1
-    for j in candidates:
-        if squared[j] > limit:
-            continue
-        if begin >= 0 and j - end > MAX_GAP:
-            ranges.append(begin)
-            ranges.append(end)
-            begin = -1
-        if begin < 0:
-            begin = j
-        end = j + 1
-    if begin >= 0:
-        ranges.append(begin)
-        ranges.append(end)
