@@ -1,5 +1,6 @@
 """The rules of the game at their edges, and many cars against one."""
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 from racer_env.config import AiConfig
-from racer_env.errors import ActionError
+from racer_env.errors import ActionError, ConfigError
+from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_start, standing_start
-from racer_env.tracks import Track
+from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
     MAX_SPEED,
@@ -615,3 +617,12 @@ def test_standing_start_is_at_rest_on_the_line(simulator: Simulator) -> None:
     zero = ("vx", "vy", "yaw_rate", "speed", "steer", "throttle", "brake", "surface", "checkpoint", "tick")
     assert [car[name] for name in zero] == [0] * len(zero)
     assert car["lap"] == 1
+
+
+@pytest.mark.parametrize(("group", "key", "value"), [("rays", "maxDistance", 250), ("car", "width", 5)])
+def test_physics_beyond_the_tables_are_refused(group: str, key: str, value: float) -> None:
+    """Rays or contacts that reach farther than the tables look are an error, not a wrong number."""
+    document = json.loads(DEFAULT_PHYSICS_PATH.read_text(encoding="utf-8"))
+    document[group][key] = value
+    with pytest.raises(ConfigError, match="tables reach 200 and 3"):
+        Simulator([load_track("track-01", physics=Physics(document))])

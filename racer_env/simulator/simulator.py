@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig
-from racer_env.errors import ActionError
+from racer_env.errors import ActionError, ConfigError
+from racer_env.physics import Physics
 from racer_env.simulator.kernels import (
     CAR_DTYPE,
     INFO_DTYPE,
@@ -18,7 +19,7 @@ from racer_env.simulator.kernels import (
     step_cars,
 )
 from racer_env.simulator.starts import Start, standing_start
-from racer_env.simulator.tables import build_tables, concatenate_tables
+from racer_env.simulator.tables import CONTACT_REACH, VIEW_DISTANCE, build_tables, concatenate_tables
 from racer_env.tracks import Track
 
 ACTION_SIZE = 3
@@ -55,6 +56,7 @@ class Simulator:
         """
         config = AiConfig() if config is None else config
         self.tracks = list(tracks)
+        _check_reach(self.tracks[0].physics)
         tables = concatenate_tables([build_tables(track.geometry) for track in self.tracks])
         scale = np.ones(len(self.tracks)) if progress_scale is None else np.asarray(progress_scale)
         tables.tracks["progress_weight"] = config.weights.progress * scale
@@ -139,6 +141,16 @@ def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:
     kernel.compile(types)
     entry_point: Callable[..., None] = kernel.overloads[types].entry_point
     return entry_point
+
+
+def _check_reach(physics: Physics) -> None:
+    """Refuse physics whose rays or contacts reach farther than the tables look."""
+    contact = physics.width / 2 + physics.contact_padding
+    if physics.ray_max_distance > VIEW_DISTANCE or contact > CONTACT_REACH:
+        raise ConfigError(
+            f"physics.json asks for rays of {physics.ray_max_distance:g} and contacts within {contact:g} units; the "
+            f"simulator's tables reach {VIEW_DISTANCE:g} and {CONTACT_REACH:g}"
+        )
 
 
 def _rules(config: AiConfig) -> npt.NDArray[np.void]:
