@@ -5,7 +5,7 @@ reward, observation. ``docs/simulation.md`` is their definition. Everything is f
 definition's order of operations; the tables only spare work that cannot change a result.
 
 All compiled functions live in this file because Numba's cache notices a change only in the file of the
-function that is called from Python.
+function that is called from Python. What it reads from the tables' file is part of a type's name there.
 """
 
 import math

@@ -38,6 +38,9 @@ MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
+# Numba's cache of the kernels notices other types but not other constants of this file: so a change of what they
+# read from here gives a type another name.
+_LAYOUT = "layout_" + "_".join(f"{n:g}" for n in (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK))
 TRACK_DTYPE = np.dtype(
     [
         ("total_length", np.float64),
@@ -64,6 +67,7 @@ TRACK_DTYPE = np.dtype(
         ("sample_count", np.int64),
         ("first_gate", np.int64),
         ("gate_count", np.int64),
+        (_LAYOUT, np.int64),  # not used
     ],
     align=True,
 )
