@@ -187,7 +187,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         return observation
 
     def _simulator_for(self, track_id: str | Track) -> Simulator:
-        key = track_id.id if isinstance(track_id, Track) else str(track_id)
+        key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
         if key not in self._simulators:
             track = track_id if isinstance(track_id, Track) else load_track(track_id, self._tracks_dir)
             self._simulators[key] = Simulator([track], 1, self._config)

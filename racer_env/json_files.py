@@ -27,10 +27,14 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
         raise error(f"{what} file not found: {path}") from missing
     except (OSError, UnicodeDecodeError) as unreadable:
         raise error(f"cannot read {what} file {path}: {unreadable}") from unreadable
+    except RecursionError as deep:
+        raise error(f"{what} file {path} is nested too deeply") from deep
     except json.JSONDecodeError as broken:
         raise error(
             f"{what} file {path} is not valid JSON: {broken.msg} at line {broken.lineno}, column {broken.colno}"
         ) from broken
+    except ValueError as odd:  # a number of thousands of digits, say
+        raise error(f"cannot read {what} file {path}: {odd}") from odd
 
 
 MAX_INTEGER = 2**31 - 1

@@ -98,6 +98,9 @@ def _check(document: Any, where: str) -> dict[str, float]:
     for group, keys in groups.items():
         check.mapping(content[group], group, keys, required=keys)
     values = {name: check.number(content[group][key], f"{group}.{key}") for name, (group, key) in _SOURCES.items()}
+    for name, value in values.items():
+        if value <= 0:
+            raise check.fail(f"{'.'.join(_SOURCES[name])} must be above 0, got {value:g}")
     if values["ray_count"] != RAY_COUNT:
         raise check.fail(f"rays.count must be {RAY_COUNT}, got {values['ray_count']:g}")
     return values

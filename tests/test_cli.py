@@ -55,7 +55,11 @@ def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[st
         (train_ppo.main, ["--track-id", "nowhere"], "no track 'nowhere'"),
         (train_ppo.main, ["--config", "missing.json"], "configuration file not found: missing.json"),
         (train_ppo.main, ["--resume", "missing"], "no model missing.zip"),
-        (train_ppo.main, ["--track-id", "all", "--num-envs", "2"], "num_envs must be at least the number of tracks, 3"),
+        (
+            train_ppo.main,
+            ["--track-id", "all", "--num-envs", "2"],
+            "--num-envs must be at least the number of tracks, 3",
+        ),
         (evaluate.main, ["--model", "missing"], "no model missing.zip"),
         (benchmark.main, ["--tracks-dir", "missing"], "tracks folder not found"),
     ],

@@ -75,7 +75,7 @@ def fresh_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from training.model_files import save_pair
 
     folder = tmp_path_factory.mktemp("fresh")
-    run = Run("fresh", load_tracks(["track-01"]), AiConfig(), 4, 1, 1, 0, 0.0, folder, folder, "")
+    run = Run("fresh", load_tracks(["track-01"]), AiConfig(), 4, 1, 1, 0, 0.0, folder, folder, [])
     env = make_training_env(run, 0.99)
     model = make_model(env, PpoSettings(), 0, "cpu")
     model.physics_fingerprint = load_physics().fingerprint  # type: ignore[attr-defined]

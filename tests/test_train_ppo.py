@@ -15,6 +15,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from racer_env.config import PROJECT_ROOT
+from racer_env.physics import load_physics
 from training import evaluate, train_ppo
 
 pytestmark = pytest.mark.timeout(120)
@@ -115,6 +116,56 @@ def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
     assert PPO.load(tmp_path / "models" / "few_final.zip", device="cpu").n_steps == 1024
 
 
+def test_resuming_into_another_run_is_refused(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Going on with one run does not replace another's files."""
+    assert run(trained, "--timesteps", "4096", "--run-name", "other") == 0
+    arguments = ["--timesteps", "4096", "--resume", str(trained / "models" / "lap_final")]
+    assert run(trained, *arguments, "--run-name", "other") == 2
+    assert "files of a run 'other' already" in capsys.readouterr().err
+    assert run(trained, *arguments, "--run-name", "lap") == 0
+    assert (trained / "logs" / "lap" / "2.monitor.csv").is_file()  # the first part's stays
+
+
+def test_resume_with_more_cars_keeps_the_rollout_near_its_size(trained: Path, tmp_path: Path) -> None:
+    """The rollout of the resumed run follows its own number of cars."""
+    before = str(trained / "models" / "lap_30016_steps")
+    assert run(tmp_path, "--resume", before, "--timesteps", "4096", "--num-envs", "8", "--run-name", "few") == 0
+    model = PPO.load(tmp_path / "models" / "few_final.zip", device="cpu")
+    assert (model.n_steps, model.num_timesteps) == (512, 30016 + 4096)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--device", "nonsense"], "--device 'nonsense' cannot be used"),
+        (["--models-dir", __file__], "cannot use"),
+        (["--run-name", ".."], "a run's name may hold"),
+        (["--run-name", "n" * 300], "a run's name may hold"),
+    ],
+)
+def test_what_cannot_work_is_said_before_training(
+    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2, and no time spent."""
+    folders = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
+    assert train_ppo.main([*folders, "--timesteps", "4096", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_other_physics_are_refused_on_resume(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model of other physics is not taken over into these."""
+    monkeypatch.setattr(load_physics(), "fingerprint", "0" * 64)
+    before = str(trained / "models" / "lap_30016_steps")
+    assert run(tmp_path, "--resume", before, "--timesteps", "4096", "--run-name", "x") == 2
+    assert "trained on other physics" in capsys.readouterr().err
+
+
 def test_resume_from_a_file_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A foreign zip is refused in one line, and nothing is written."""
     import zipfile
@@ -124,7 +175,7 @@ def test_resume_from_a_file_of_something_else(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "odd_final_vecnormalize.pkl").write_bytes(b"no pickle")
     assert run(tmp_path, "--resume", str(tmp_path / "odd_final")) == 2
     assert "cannot load" in capsys.readouterr().err
-    assert not (tmp_path / "models").exists()
+    assert list((tmp_path / "models").iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")

@@ -12,8 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig, load_config
+from racer_env.errors import ConfigError
 from racer_env.tracks import Track, load_tracks
-from training.cli import ANSWER_IS_NO, DONE, add_track_arguments, positive_number, run_script, say, whole_number
+from training.cli import (
+    ANSWER_IS_NO,
+    DONE,
+    MAX_CARS,
+    MAX_SEED,
+    add_track_arguments,
+    positive_number,
+    run_script,
+    say,
+    whole_number,
+)
 from training.loading import Preparation
 
 HOLD_TICKS = 15  # ticks that a random action is held
@@ -30,11 +41,15 @@ def make_parser() -> argparse.ArgumentParser:
         "1: below, 2: could not run.",
     )
     parser.add_argument("--target", type=positive_number, default=2000.0, help="steps/s to reach (default: 2000)")
-    parser.add_argument("--steps", type=whole_number(1), default=5000, help="timed step calls (default: 5000)")
-    parser.add_argument("--warmup", type=whole_number(0), default=200, help="calls before them (default: 200)")
+    parser.add_argument(
+        "--steps", type=whole_number(1, 10_000_000), default=5000, help="timed step calls (default: 5000)"
+    )
+    parser.add_argument(
+        "--warmup", type=whole_number(0, 10_000_000), default=200, help="calls before them (default: 200)"
+    )
     parser.add_argument(
         "--num-envs",
-        type=whole_number(1),
+        type=whole_number(1, MAX_CARS),
         default=1,
         help="cars: 1 measures RacerEnv, more RacerVecEnv (default: 1)",
     )
@@ -48,7 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--engine", action="store_true", help="measure the simulator alone, without environment and infos"
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of the actions (default: 0)")
+    parser.add_argument("--seed", type=whole_number(0, MAX_SEED), default=0, help="of the actions (default: 0)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
@@ -113,7 +128,15 @@ def run_benchmark(
         ``steps``, ``warmup``, ``elapsed_sec``, ``steps_per_sec`` (calls times cars), ``mean_ms``, ``p50_ms``,
         ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; and what was measured: ``track_id``,
         ``num_envs``, ``actions``, ``engine``.
+
+    Raises:
+        ConfigError: An argument is out of range.
+        TrackError: There is no such track.
     """
+    if actions not in (RANDOM, DRIVER):
+        raise ConfigError(f"actions must be {RANDOM!r} or {DRIVER!r}, got {actions!r}")
+    if steps < 1 or warmup < 0 or num_envs < 1:
+        raise ConfigError(f"steps and num_envs must be at least 1, got {steps} and {num_envs}; warmup 0, got {warmup}")
     track = track_id if isinstance(track_id, Track) else load_tracks([track_id])[0]
     config = load_config(config_path)
     sequence = make_actions(actions, track, num_envs, warmup + steps, seed)

@@ -1,6 +1,7 @@
 """What every script's command line shares: arguments, number checks, and how errors become exit codes."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ from racer_env.errors import RacerError
 MODELS_DIR = PROJECT_ROOT / "models"
 LOGS_DIR = PROJECT_ROOT / "logs"
 
+MAX_SEED = 2**32 - 1  # of NumPy
+MAX_CARS = 16_384
+
 DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -20,16 +24,18 @@ def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Na
         return body(arguments)
     except RacerError as error:
         print(f"error: {error}", file=sys.stderr)
-    except (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError) as error:
-        print(f"error: cannot use {error.filename}: {error.strerror}", file=sys.stderr)
+    except BrokenPipeError:  # whoever read the output has gone
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
+    except OSError as error:
+        print(f"error: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     return COULD_NOT_RUN
 
 
-def whole_number(at_least: int) -> Callable[[str], int]:
-    """Return an argparse type for whole numbers from ``at_least``; 2_000_000 and 2e6 are accepted."""
+def whole_number(at_least: int, at_most: int = 2**31 - 1) -> Callable[[str], int]:
+    """Return an argparse type for whole numbers in a range; 2_000_000 and 2e6 are accepted."""
 
     def parse(text: str) -> int:
         try:
@@ -40,6 +46,8 @@ def whole_number(at_least: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
         if number < at_least:
             raise argparse.ArgumentTypeError(f"expected at least {at_least}, got {text}")
+        if number > at_most:
+            raise argparse.ArgumentTypeError(f"expected at most {at_most}, got {text}")
         return int(number)
 
     return parse

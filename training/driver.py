@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.errors import ModelError
 from racer_env.physics import Physics
 from training.model_files import find_model, find_statistics
 
@@ -56,15 +55,11 @@ def load_driver(
     statistics_path = find_statistics(path)
     from stable_baselines3 import PPO
 
-    from training.session import load_model, load_statistics
+    from training.session import check_physics, load_model, load_statistics
 
     model = load_model(PPO, path, None, device=device)
-    trained_on = getattr(model, "physics_fingerprint", None)
-    if trained_on != physics.fingerprint and not any_physics:
-        raise ModelError(
-            f"{path} was trained on other physics: {str(trained_on)[:12]} against {physics.fingerprint[:12]} now; "
-            "--any-physics loads it all the same"
-        )
+    if not any_physics:
+        check_physics(model, path, physics)
     return TrainedDriver(model, load_statistics(statistics_path), path, deterministic)
 
 

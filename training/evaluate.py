@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from training.cli import DONE, add_track_arguments, run_script, say, whole_number
+from training.cli import DONE, MAX_SEED, add_track_arguments, run_script, say, whole_number
 
 if TYPE_CHECKING:
     from training.evaluation import Episode
@@ -21,10 +21,10 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--model", required=True, metavar="PATH", help="the model, with or without .zip")
     add_track_arguments(parser, "those that the model was trained on")
-    parser.add_argument("--laps", type=whole_number(1), default=3, help="laps per episode (default: 3)")
+    parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="laps per episode (default: 3)")
     parser.add_argument(
         "--episodes",
-        type=whole_number(1),
+        type=whole_number(1, 1000),
         default=1,
         help="episodes per track; a deterministic driver repeats itself, so one tells all (default: 1)",
     )
@@ -34,7 +34,9 @@ def make_parser() -> argparse.ArgumentParser:
         default=True,
         help="drive without exploration noise (default: yes)",
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of the exploration noise (default: 0)")
+    parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=0, help="of the exploration noise (default: 0)"
+    )
     parser.add_argument("--device", default="cpu", help="cpu, cuda or auto (default: cpu)")
     parser.add_argument(
         "--any-physics", action="store_true", help="load a model that was trained on other physics all the same"
@@ -51,20 +53,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _evaluate(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
     from racer_env.physics import load_physics
-    from racer_env.tracks import load_tracks
     from training.loading import Preparation
-    from training.model_files import find_model, find_statistics, read_track_ids
+    from training.model_files import find_model, find_statistics, load_tracks_for
 
     config = load_config(arguments.config)
     path = find_model(arguments.model)
     find_statistics(path)
-    tracks = load_tracks(arguments.track_id or read_track_ids(path) or ["track-01"], arguments.tracks_dir)
+    tracks = load_tracks_for(path, arguments.track_id, arguments.tracks_dir)
     with Preparation(tracks[0], quiet=arguments.json):
         from training.driver import load_driver
         from training.evaluation import drive, summarise
         from training.session import prepare
 
-    prepare(arguments.seed)
+    prepare(arguments.seed, arguments.device)
     driver = load_driver(
         path,
         load_physics(),

@@ -5,16 +5,22 @@ A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 ``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``.
 """
 
+import contextlib
 import itertools
 import json
 import os
 import re
+import signal
+import tempfile
+import threading
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from racer_env.errors import ModelError
+from racer_env.errors import ModelError, TrackError
+from racer_env.tracks import Track, load_tracks
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -44,6 +50,8 @@ def find_model(name: str | Path) -> Path:
         ModelError: There is no such file, or it is no model.
     """
     path = Path(name)
+    if not path.name:
+        raise ModelError(f"expected the path of a model, got {str(name)!r}")
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
     for candidate in candidates:
         if candidate.is_file():
@@ -54,6 +62,28 @@ def find_model(name: str | Path) -> Path:
     near = sorted(file.name for file in folder.glob("*.zip")) if folder.is_dir() else []
     hint = f"in {folder} there are: {', '.join(near[:8])}" if near else "python -m training.train_ppo makes one"
     raise ModelError(f"no model {candidates[0]}; {hint}")
+
+
+def run_of(model: Path) -> str:
+    """Return the name of the run that a model belongs to, by the model's name."""
+    periodic = _PERIODIC.fullmatch(model.stem)
+    return periodic["run"] if periodic else re.sub(r"_(final|interrupted|best)$", "", model.stem)
+
+
+def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
+    """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
+
+    Raises:
+        ModelError: Another run has just taken the name.
+        OSError: A folder cannot be made or written to.
+    """
+    models_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=models_dir):
+        pass
+    try:
+        (logs_dir / run).mkdir(parents=True, exist_ok=may_exist)
+    except FileExistsError as taken:
+        raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
 
 
 def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
@@ -71,8 +101,11 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
     if wanted is None:
         numbers = itertools.count(1)
         return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
-    if not re.fullmatch(r"[\w.-]+", wanted):
-        raise ModelError(f"a run's name may hold letters, digits, '_', '-' and '.', got {wanted!r}")
+    if not re.fullmatch(r"\w[\w.-]{0,99}", wanted):
+        raise ModelError(
+            f"a run's name may hold up to 100 letters, digits, '_', '-' and '.' and begins with one of the first "
+            f"three, got {wanted[:120]!r}"
+        )
     if not may_exist and _is_used(wanted, models_dir, logs_dir):
         raise ModelError(
             f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
@@ -91,10 +124,27 @@ def read_track_ids(model: Path) -> list[str]:
     """Return the tracks that a model says it was trained on; none if it does not say."""
     try:
         with zipfile.ZipFile(model) as archive:
-            track_ids = json.loads(archive.read("data")).get("track_ids", [])
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile):
+            data = json.loads(archive.read("data"))
+    except (KeyError, ValueError, OSError, RecursionError, zipfile.BadZipFile, zlib.error):
         return []
+    track_ids = data.get("track_ids") if isinstance(data, dict) else None
     return [str(track_id) for track_id in track_ids] if isinstance(track_ids, list) else []
+
+
+def load_tracks_for(model: Path | None, names: Sequence[str], tracks_dir: Path | None) -> list[Track]:
+    """Load the tracks that a user named; without names those that the model was trained on; else the first one.
+
+    Raises:
+        TrackError: A track does not exist or is wrong.
+    """
+    if names or model is None:
+        return load_tracks(names or ["track-01"], tracks_dir)
+    try:
+        return load_tracks(read_track_ids(model) or ["track-01"], tracks_dir)
+    except TrackError as error:
+        raise TrackError(
+            f"{error}; {model.name} was trained there, so name its --tracks-dir or another --track-id"
+        ) from error
 
 
 def find_statistics(model: Path) -> Path:
@@ -117,8 +167,22 @@ def save_pair(model: "BaseAlgorithm", statistics: "VecNormalize", path: Path) ->
     The statistics go first, so that a model that is there has them.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_whole(statistics_path(path), statistics.save)
-    _write_whole(path, model.save)
+    with _undisturbed():
+        _write_whole(statistics_path(path), statistics.save)
+        _write_whole(path, model.save)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore Ctrl-C for the moment that saving takes; where signals can be handled, in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _write_whole(path: Path, write: Callable[[str], None]) -> None:

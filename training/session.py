@@ -1,6 +1,8 @@
 """A training run, whatever the algorithm: environment, callbacks, interruption, saving, resuming."""
 
+import itertools
 import pickle
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError
+from racer_env.physics import Physics
 from racer_env.spaces import make_observation_space
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
@@ -53,7 +56,7 @@ class Run:
     random_start_share: float
     models_dir: Path
     logs_dir: Path
-    resume_command: str
+    resume_command: list[str]
 
     @property
     def log_dir(self) -> Path:
@@ -77,7 +80,7 @@ def make_training_env(run: Run, gamma: float, statistics: Path | None = None) ->
         random_start_share=run.random_start_share,
         equal_road_value=len(run.tracks) > 1,
     )
-    monitored = VecMonitor(cars, str(run.log_dir / MONITOR_NAME))
+    monitored = VecMonitor(cars, str(_free_monitor_path(run.log_dir)))
     if statistics is None:
         env = VecNormalize(monitored, clip_obs=CLIP, clip_reward=CLIP, gamma=gamma)
     else:
@@ -86,8 +89,22 @@ def make_training_env(run: Run, gamma: float, statistics: Path | None = None) ->
     return env
 
 
-def prepare(seed: int) -> None:
-    """Seed everything and give PyTorch the one thread that is fastest for networks this small."""
+def _free_monitor_path(log_dir: Path) -> Path:
+    """Return a monitor file that does not exist yet: a resumed run leaves the first part's alone."""
+    names = itertools.chain([MONITOR_NAME], (f"{number}.{MONITOR_NAME}" for number in itertools.count(2)))
+    return next(log_dir / name for name in names if not (log_dir / name).exists())
+
+
+def prepare(seed: int, device: str) -> None:
+    """Seed everything and give PyTorch the one thread that is fastest for networks this small.
+
+    Raises:
+        ModelError: There is no such device.
+    """
+    try:
+        torch.empty(1, device="cpu" if device == "auto" else device).item()
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
+        raise ModelError(f"--device {device!r} cannot be used: {_first_line(error)}; cpu always works") from error
     torch.set_num_threads(1)
     set_random_seed(seed)
 
@@ -119,18 +136,20 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
         path = model_path(run.models_dir, run.name, "interrupted")
         save_pair(model, env, path)
         left = max(run.timesteps - (model.num_timesteps - first_step), 1)
+        rest = ["--resume", str(path), "--run-name", run.name, "--timesteps", str(left)]
         say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
-        say(f"go on with: {run.resume_command} --resume {path} --run-name {run.name} --timesteps {left}")
+        say(f"go on with: {shlex.join([*run.resume_command, *rest])}")
         if isinstance(error, KeyboardInterrupt):
             return INTERRUPTED
         raise
     finally:
         env.close()
+    elapsed = time.monotonic() - began
     path = model_path(run.models_dir, run.name, "final")
     save_pair(model, env, path)
-    elapsed = time.monotonic() - began
-    rate = run.timesteps / elapsed
-    say(f"trained {run.timesteps:,} steps in {elapsed:.1f} s ({rate:,.0f} steps/s): {_figures(metrics)}")
+    steps = model.num_timesteps - first_step
+    rate = steps / elapsed
+    say(f"trained {steps:,} steps in {elapsed:.1f} s ({rate:,.0f} steps/s): {_figures(metrics)}")
     say(f"saved {path}")
     return DONE
 
@@ -151,6 +170,20 @@ def load_model(algorithm: type[BaseAlgorithm], path: Path, env: VecNormalize | N
         return algorithm.load(path, env=env, **settings)
     except Exception as error:  # a damaged pickle raises anything
         raise ModelError(f"cannot load {path} as a {algorithm.__name__} model: {_first_line(error)}") from error
+
+
+def check_physics(model: BaseAlgorithm, path: Path, physics: Physics) -> None:
+    """Refuse a model of other physics.
+
+    Raises:
+        ModelError: Its fingerprint is another one.
+    """
+    trained_on = getattr(model, "physics_fingerprint", None)
+    if trained_on != physics.fingerprint:
+        raise ModelError(
+            f"{path} was trained on other physics: {str(trained_on)[:12]} against {physics.fingerprint[:12]} now; "
+            "go back to the physics.json that it was trained on"
+        )
 
 
 def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:

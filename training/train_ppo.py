@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from training.cli import (
     LOGS_DIR,
+    MAX_CARS,
+    MAX_SEED,
     MODELS_DIR,
     add_track_arguments,
     run_script,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecNormalize
 
 ROLLOUT_STEPS = 4096  # environment steps per rollout with few cars
+DEFAULT_CHECKPOINT_FREQ = 50_000
 STEPS_PER_CAR = 64  # and at least this many for each of many cars
 
 
@@ -70,16 +73,18 @@ def make_parser() -> argparse.ArgumentParser:
         default=2_000_000,
         help="environment steps to train; on resume, more steps (default: 2000000)",
     )
-    parser.add_argument("--num-envs", type=whole_number(1), help="cars (default: 64, or 96 for several tracks)")
+    parser.add_argument(
+        "--num-envs", type=whole_number(1, MAX_CARS), help="cars (default: 64, or 96 for several tracks)"
+    )
     add_track_arguments(parser, "track-01, or those of the model to resume")
     parser.add_argument(
         "--checkpoint-freq",
         type=whole_number(1),
-        default=50_000,
+        default=DEFAULT_CHECKPOINT_FREQ,
         help="environment steps between checkpoints (default: 50000)",
     )
     parser.add_argument("--resume", metavar="PATH", help="model to go on with, with or without .zip")
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of everything random (default: 0)")
+    parser.add_argument("--seed", type=whole_number(0, MAX_SEED), default=0, help="of everything random (default: 0)")
     parser.add_argument(
         "--device", default="cpu", help="cpu, cuda or auto; cpu is fastest for these networks (default: cpu)"
     )
@@ -95,24 +100,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _train(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
-    from racer_env.tracks import load_tracks
+    from racer_env.errors import ConfigError
     from training.loading import Preparation
-    from training.model_files import choose_run_name, find_model, find_statistics, read_track_ids
+    from training.model_files import (
+        choose_run_name,
+        claim_folders,
+        find_model,
+        find_statistics,
+        load_tracks_for,
+        run_of,
+    )
 
     settings = PpoSettings()
     config = load_config(arguments.config)
     resumed = find_model(arguments.resume) if arguments.resume else None
     statistics = find_statistics(resumed) if resumed else None
-    track_ids = arguments.track_id or (read_track_ids(resumed) if resumed else []) or ["track-01"]
-    tracks = load_tracks(track_ids, arguments.tracks_dir)
+    tracks = load_tracks_for(resumed, arguments.track_id, arguments.tracks_dir)
     num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
-    may_exist = arguments.overwrite or resumed is not None
+    if num_envs < len(tracks):
+        raise ConfigError(f"--num-envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
+    goes_on = resumed is not None and arguments.run_name == run_of(resumed) and resumed.parent == arguments.models_dir
+    may_exist = arguments.overwrite or goes_on
     name = choose_run_name(arguments.run_name, "ppo_run", arguments.models_dir, arguments.logs_dir, may_exist)
+    claim_folders(name, arguments.models_dir, arguments.logs_dir, may_exist)
 
     with Preparation(tracks[0]):
         from stable_baselines3 import PPO
 
-        from training.session import Run, load_model, make_training_env, prepare, train
+        from training.session import Run, check_physics, load_model, make_training_env, prepare, train
 
     run = Run(
         name=name,
@@ -125,12 +140,13 @@ def _train(arguments: argparse.Namespace) -> int:
         random_start_share=settings.random_start_share,
         models_dir=arguments.models_dir,
         logs_dir=arguments.logs_dir,
-        resume_command=" ".join(["python -m training.train_ppo", *_repeated(arguments, track_ids)]),
+        resume_command=["python", "-m", "training.train_ppo", *_repeated(arguments)],
     )
-    prepare(run.seed)
+    prepare(run.seed, arguments.device)
     env = make_training_env(run, settings.gamma, statistics)
     if resumed:
-        model = load_model(PPO, resumed, env, device=arguments.device)
+        model = load_model(PPO, resumed, env, device=arguments.device, **rollout_size(num_envs, settings))
+        check_physics(model, resumed, tracks[0].physics)
         say(f"resumed {resumed} at {model.num_timesteps:,} steps")
     else:
         model = make_model(env, settings, run.seed, arguments.device)
@@ -139,19 +155,28 @@ def _train(arguments: argparse.Namespace) -> int:
     return train(run, model, env, resumes=resumed is not None)
 
 
-def _repeated(arguments: argparse.Namespace, track_ids: Sequence[str]) -> list[str]:
-    """Return the arguments that a resumed run needs again."""
-    flags = ["--track-id", *track_ids]
+def _repeated(arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments that a resumed run needs again; the tracks are in the model where they were not named."""
+    flags = ["--track-id", *arguments.track_id] if arguments.track_id else []
     for flag, value, default in (
         ("--num-envs", arguments.num_envs, None),
         ("--tracks-dir", arguments.tracks_dir, None),
         ("--config", arguments.config, None),
+        ("--checkpoint-freq", arguments.checkpoint_freq, DEFAULT_CHECKPOINT_FREQ),
+        ("--seed", arguments.seed, 0),
+        ("--device", arguments.device, "cpu"),
         ("--models-dir", arguments.models_dir, MODELS_DIR),
         ("--logs-dir", arguments.logs_dir, LOGS_DIR),
     ):
         if value != default:
             flags += [flag, str(value)]
     return flags
+
+
+def rollout_size(num_envs: int, settings: PpoSettings) -> dict[str, int]:
+    """Return PPO's n_steps and batch_size for a number of cars: few cars drive longer, so that a rollout stays long."""
+    n_steps = max(STEPS_PER_CAR, ROLLOUT_STEPS // num_envs // settings.minibatches * settings.minibatches)
+    return {"n_steps": n_steps, "batch_size": n_steps * num_envs // settings.minibatches}
 
 
 def make_model(env: "VecNormalize", settings: PpoSettings, seed: int, device: str) -> "PPO":
@@ -166,13 +191,13 @@ def make_model(env: "VecNormalize", settings: PpoSettings, seed: int, device: st
     import torch
     from stable_baselines3 import PPO
 
-    n_steps = STEPS_PER_CAR if env.num_envs >= ROLLOUT_STEPS // STEPS_PER_CAR else ROLLOUT_STEPS // env.num_envs
+    size = rollout_size(env.num_envs, settings)
     model = PPO(
         "MlpPolicy",
         env,
         learning_rate=falling(settings.learning_rate),
-        n_steps=n_steps,
-        batch_size=n_steps * env.num_envs // settings.minibatches,
+        n_steps=size["n_steps"],
+        batch_size=size["batch_size"],
         n_epochs=settings.epochs,
         gamma=settings.gamma,
         gae_lambda=settings.gae_lambda,
