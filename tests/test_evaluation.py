@@ -131,3 +131,14 @@ def test_the_table_and_the_json(fresh_model: Path, capsys: pytest.CaptureFixture
     tracks = json.loads(capsys.readouterr().out)["tracks"]
     assert set(tracks) == {"track-01", "track-02"}
     assert tracks["track-01"]["episodes"] == 2
+
+
+def test_the_seed_is_that_of_the_noise(fresh_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Equal seeds drive equally, other seeds do not, whatever the model was trained with."""
+    outputs = []
+    for seed in ("1", "1", "2"):
+        arguments = ["--model", str(fresh_model), "--laps", "1", "--track-id", "track-01", "--no-deterministic"]
+        assert evaluate.main([*arguments, "--json", "--seed", seed]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert outputs[0] != outputs[2]

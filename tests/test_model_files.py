@@ -1,15 +1,18 @@
 """Names of model files, whole writes, and finding what belongs together."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from racer_env.errors import ModelError
+from racer_env.tracks import DEFAULT_TRACKS_DIR
 from training.model_files import (
     choose_run_name,
     find_model,
     find_statistics,
+    load_tracks_for,
     model_path,
     read_track_ids,
     save_pair,
@@ -119,3 +122,18 @@ def test_track_ids_of_a_model(tmp_path: Path) -> None:
         archive.writestr("data", '{"track_ids": ["track-02"]}')
     assert read_track_ids(tmp_path / "a.zip") == ["track-02"]
     assert read_track_ids(make_zip(tmp_path / "b.zip")) == []
+
+
+def test_tracks_of_a_run(tmp_path: Path) -> None:
+    """Named tracks come first, then the model's, then all of the user's folder, then the first one."""
+    shutil.copy(DEFAULT_TRACKS_DIR / "track-02.json", tmp_path / "track-02.json")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("data", '{"track_ids": ["track-03"]}')
+
+    def ids(model: Path | None, names: list[str], folder: Path | None) -> list[str]:
+        return [track.id for track in load_tracks_for(model, names, folder)]
+
+    assert ids(tmp_path / "a.zip", ["track-01"], tmp_path) == ["track-01"]
+    assert ids(tmp_path / "a.zip", [], tmp_path) == ["track-03"]
+    assert ids(None, [], tmp_path) == ["track-02"]
+    assert ids(None, [], None) == ["track-01"]

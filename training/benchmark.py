@@ -26,6 +26,7 @@ from training.cli import (
     whole_number,
 )
 from training.loading import Preparation
+from training.model_files import load_tracks_for
 
 HOLD_TICKS = 15  # ticks that a random action is held
 RANDOM, DRIVER = "random", "driver"
@@ -53,7 +54,7 @@ def make_parser() -> argparse.ArgumentParser:
         default=1,
         help="cars: 1 measures RacerEnv, more RacerVecEnv (default: 1)",
     )
-    add_track_arguments(parser, "track-01")
+    add_track_arguments(parser, "all of --tracks-dir, or track-01")
     parser.add_argument(
         "--actions",
         choices=(RANDOM, DRIVER),
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _benchmark(arguments: argparse.Namespace) -> int:
-    tracks = load_tracks(arguments.track_id or ["track-01"], arguments.tracks_dir)
+    tracks = load_tracks_for(None, arguments.track_id, arguments.tracks_dir)
     with Preparation(tracks[0], quiet=arguments.json):
         pass
     results = [

@@ -149,7 +149,7 @@ class ProgressCallback(BaseCallback):
         if sys.stderr.isatty():
             self._bar = tqdm(
                 total=self.total_steps,
-                bar_format="{percentage:3.0f}% |{bar:12}| {n:,}/{total:,} steps{postfix} [{elapsed}<{remaining}]",
+                bar_format="{percentage:3.0f}% |{bar:8}| {n:,}/{total:,}{postfix} [{remaining}]",
                 mininterval=0.1,
             )
 

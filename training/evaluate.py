@@ -20,7 +20,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Model files contain pickles: load only files that you trust.",
     )
     parser.add_argument("--model", required=True, metavar="PATH", help="the model, with or without .zip")
-    add_track_arguments(parser, "those that the model was trained on")
+    add_track_arguments(parser, "those that the model was trained on, or all of --tracks-dir, or track-01")
     parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="laps per episode (default: 3)")
     parser.add_argument(
         "--episodes",
@@ -73,6 +73,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
+    driver.model.set_random_seed(arguments.seed)  # loading has seeded with the seed of training
     episodes = drive(driver, tracks, config=config, laps=arguments.laps, episodes=arguments.episodes)
     by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
     if arguments.json:

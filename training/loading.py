@@ -13,7 +13,7 @@ class Preparation:
     Python's global lock, as does importing PyTorch, so the two together take less time than one after the other.
     """
 
-    PATIENCE_S = 0.5
+    PATIENCE_S = 3.0  # loading from Numba's cache takes about one
 
     def __init__(self, track: Track, quiet: bool = False) -> None:
         """Make it for a track; ``quiet`` says nothing."""
@@ -26,7 +26,9 @@ class Preparation:
         self._thread.start()
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, exception: type[BaseException] | None, *details: object) -> None:
+        if exception is not None:
+            return
         self._thread.join(self.PATIENCE_S)
         if self._thread.is_alive():
             self._say("compiling the simulator, once after an installation; this takes some ten seconds ...")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racer_env.errors import ModelError, TrackError
-from racer_env.tracks import Track, load_tracks
+from racer_env.tracks import ALL_TRACKS, Track, load_tracks
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -59,7 +59,8 @@ def find_model(name: str | Path) -> Path:
                 raise ModelError(f"{candidate} is no model: expected a zip file as stable-baselines3 writes it")
             return candidate
     folder = path.parent
-    near = sorted(file.name for file in folder.glob("*.zip")) if folder.is_dir() else []
+    near = [file.name for file in folder.glob("*.zip")] if folder.is_dir() else []
+    near.sort(key=lambda name: (_PERIODIC.fullmatch(Path(name).stem) is not None, name))  # finished ones first
     hint = f"in {folder} there are: {', '.join(near[:8])}" if near else "python -m training.train_ppo makes one"
     raise ModelError(f"no model {candidates[0]}; {hint}")
 
@@ -132,15 +133,17 @@ def read_track_ids(model: Path) -> list[str]:
 
 
 def load_tracks_for(model: Path | None, names: Sequence[str], tracks_dir: Path | None) -> list[Track]:
-    """Load the tracks that a user named; without names those that the model was trained on; else the first one.
+    """Load the tracks that a user named; else those of the model; else all of the user's folder; else the first one.
 
     Raises:
         TrackError: A track does not exist or is wrong.
     """
-    if names or model is None:
-        return load_tracks(names or ["track-01"], tracks_dir)
+    own = read_track_ids(model) if model is not None else []
+    if names or not own:
+        return load_tracks(names or ["track-01" if tracks_dir is None else ALL_TRACKS], tracks_dir)
+    assert model is not None
     try:
-        return load_tracks(read_track_ids(model) or ["track-01"], tracks_dir)
+        return load_tracks(own, tracks_dir)
     except TrackError as error:
         raise TrackError(
             f"{error}; {model.name} was trained there, so name its --tracks-dir or another --track-id"

@@ -151,6 +151,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
     rate = steps / elapsed
     say(f"trained {steps:,} steps in {elapsed:.1f} s ({rate:,.0f} steps/s): {_figures(metrics)}")
     say(f"saved {path}")
+    say(f"see it lap: {shlex.join(['python', '-m', 'training.evaluate', '--model', str(path)])}")
     return DONE
 
 

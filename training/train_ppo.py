@@ -76,7 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--num-envs", type=whole_number(1, MAX_CARS), help="cars (default: 64, or 96 for several tracks)"
     )
-    add_track_arguments(parser, "track-01, or those of the model to resume")
+    add_track_arguments(parser, "those of the model to resume, or all of --tracks-dir, or track-01")
     parser.add_argument(
         "--checkpoint-freq",
         type=whole_number(1),
@@ -145,7 +145,9 @@ def _train(arguments: argparse.Namespace) -> int:
     prepare(run.seed, arguments.device)
     env = make_training_env(run, settings.gamma, statistics)
     if resumed:
-        model = load_model(PPO, resumed, env, device=arguments.device, **rollout_size(num_envs, settings))
+        model = load_model(
+            PPO, resumed, env, device=arguments.device, seed=run.seed, **rollout_size(num_envs, settings)
+        )
         check_physics(model, resumed, tracks[0].physics)
         say(f"resumed {resumed} at {model.num_timesteps:,} steps")
     else:
