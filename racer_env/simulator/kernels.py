@@ -470,7 +470,7 @@ def _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, samp
     lanes = np.zeros(LANE_FIELDS * LANES)
     for first in range(0, len(indices), LANES):
         count = min(LANES, len(indices) - first)
-        lane = 0
+        lane = np.int64(0)  # typed, or Numba would compile what takes it twice
         for k in range(count):
             car, search = cars[indices[first + k]], searches[k]
             track = tracks[car.track]
