@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 from racer_env.config import AiConfig
 from racer_env.env import RANDOM, STANDING, make_start
 from racer_env.errors import ClosedError, ConfigError
-from racer_env.simulator.simulator import Simulator, checked_actions
+from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import make_action_space, make_observation_space, reset_info, step_infos
 from racer_env.tracks import Track
 
@@ -87,7 +87,7 @@ class RacerVecEnv(VecEnv):
         self.random_start_share = random_start_share
         self.cars = [Car(index, self.simulator.track_of(index)) for index in range(num_envs)]
         self._random = [np.random.default_rng() for _ in range(num_envs)]
-        self._actions: npt.NDArray[np.float64] | None = None
+        self._actions: npt.NDArray[np.floating] | None = None
         self._is_reset = False
         self._is_closed = False
         super().__init__(num_envs, make_observation_space(), make_action_space())
@@ -114,8 +114,8 @@ class RacerVecEnv(VecEnv):
         return self.simulator.observations.astype(np.float32)
 
     def step_async(self, actions: npt.NDArray[np.floating]) -> None:
-        """Take the actions (N, 3) of the next step."""
-        self._actions = checked_actions(actions, self.num_envs)
+        """Take the actions (N, 3) of the next step; the simulator checks them in ``step_wait``."""
+        self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
         """Advance every car by one tick.

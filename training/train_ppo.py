@@ -122,12 +122,26 @@ def _train(arguments: argparse.Namespace) -> int:
     goes_on = resumed is not None and arguments.run_name == run_of(resumed) and resumed.parent == arguments.models_dir
     may_exist = arguments.overwrite or goes_on
     name = choose_run_name(arguments.run_name, "ppo_run", arguments.models_dir, arguments.logs_dir, may_exist)
-    claim_folders(name, arguments.models_dir, arguments.logs_dir, may_exist)
 
     with Preparation(tracks[0]):
         from stable_baselines3 import PPO
 
-        from training.session import Run, check_physics, load_model, make_training_env, prepare, train
+        from training.session import (
+            Run,
+            check_physics,
+            load_model,
+            load_statistics,
+            make_training_env,
+            prepare,
+            train,
+        )
+
+    # Whatever can be refused is refused before the run takes its name on disk.
+    prepare(arguments.seed, arguments.device)
+    if resumed and statistics:
+        check_physics(load_model(PPO, resumed, None, device=arguments.device), resumed, tracks[0].physics)
+        load_statistics(statistics)
+    claim_folders(name, arguments.models_dir, arguments.logs_dir, may_exist)
 
     run = Run(
         name=name,
@@ -142,13 +156,11 @@ def _train(arguments: argparse.Namespace) -> int:
         logs_dir=arguments.logs_dir,
         resume_command=["python", "-m", "training.train_ppo", *_repeated(arguments)],
     )
-    prepare(run.seed, arguments.device)
     env = make_training_env(run, settings.gamma, statistics)
     if resumed:
         model = load_model(
             PPO, resumed, env, device=arguments.device, seed=run.seed, **rollout_size(num_envs, settings)
         )
-        check_physics(model, resumed, tracks[0].physics)
         say(f"resumed {resumed} at {model.num_timesteps:,} steps")
     else:
         model = make_model(env, settings, run.seed, arguments.device)
