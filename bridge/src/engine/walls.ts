@@ -1,0 +1,76 @@
+/** The walls of a track as flat numbers, and which parts of them are near each cell of a grid. Lengths in units. */
+
+import type { TrackGeometry } from "./geometry.js";
+import { type Bounds, CellRanges, type Grid } from "./grid.js";
+
+/** Units by which a look-up table reaches farther than it has to: far above rounding, far below what costs time. */
+export const SAFETY = 1e-6;
+
+/**
+ * The points of both closed walls, the inner wall's first.
+ *
+ * Segment j goes from point j to point j + 1. No segment goes from the inner wall's last point, `innerEnd`, to the
+ * outer wall's first.
+ */
+export interface Walls {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly innerEnd: number;
+  readonly bounds: Bounds;
+}
+
+/** Gather the walls of a track. */
+export function gatherWalls({ innerWall, outerWall }: TrackGeometry): Walls {
+  const x = concatenated(innerWall.x, outerWall.x);
+  const y = concatenated(innerWall.y, outerWall.y);
+  return { x, y, innerEnd: innerWall.x.length - 1, bounds: boundsOf(x, y) };
+}
+
+/** The rectangle around some points. */
+export function boundsOf(x: Float64Array, y: Float64Array): Bounds {
+  const low = (values: Float64Array) => values.reduce((a, b) => Math.min(a, b));
+  const high = (values: Float64Array) => values.reduce((a, b) => Math.max(a, b));
+  return { lowX: low(x), lowY: low(y), highX: high(x), highY: high(y) };
+}
+
+/** List for each cell all segments within `reach` of any of its points. A list may be too long, never too short. */
+export function segmentsByCell({ x, y, innerEnd }: Walls, grid: Grid, reach: number): CellRanges {
+  const cells: number[] = [];
+  const segments: number[] = [];
+  const half = grid.cellSize / 2 + reach + SAFETY; // of the cell made larger by the reach
+  for (let segment = 0; segment + 1 < x.length; segment++) {
+    if (segment === innerEnd) continue;
+    cells.push(grid.outside);
+    segments.push(segment);
+    const [beginX, endX, beginY, endY] = [x[segment], x[segment + 1], y[segment], y[segment + 1]];
+    const [ex, ey] = [endX - beginX, endY - beginY];
+    const [firstColumn, lastColumn] = cellRange(beginX - grid.x, endX - grid.x, grid.cellSize, half, grid.columns);
+    const [firstRow, lastRow] = cellRange(beginY - grid.y, endY - grid.y, grid.cellSize, half, grid.rows);
+    const acrossLimit = half * (Math.abs(ex) + Math.abs(ey));
+    for (let row = firstRow; row <= lastRow; row++) {
+      for (let column = firstColumn; column <= lastColumn; column++) {
+        // The larger cell meets the segment's box; does it meet the line as well?
+        const offsetX = grid.x + (column + 0.5) * grid.cellSize - beginX;
+        const offsetY = grid.y + (row + 0.5) * grid.cellSize - beginY;
+        if (Math.abs(offsetX * ey - offsetY * ex) > acrossLimit) continue;
+        cells.push(row * grid.columns + column);
+        segments.push(segment);
+      }
+    }
+  }
+  return new CellRanges(grid.cellCount, cells, segments);
+}
+
+/** The first and the last column (or row) whose middle is within `half` of the stretch from one value to another. */
+function cellRange(from: number, to: number, cellSize: number, half: number, count: number): [number, number] {
+  const first = Math.ceil((Math.min(from, to) - half) / cellSize - 0.5);
+  const last = Math.floor((Math.max(from, to) + half) / cellSize - 0.5);
+  return [Math.max(first, 0), Math.min(last, count - 1)];
+}
+
+function concatenated(first: Float64Array, second: Float64Array): Float64Array {
+  const all = new Float64Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

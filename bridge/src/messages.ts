@@ -1,0 +1,361 @@
+/** The messages of PROTOCOL.md: requests from text, replies to text. Knows no socket and changes no simulation. */
+
+import { Checker, InputError, shown } from "./checks.js";
+import { type AiConfig, parseConfig } from "./config.js";
+import { ACTION_SIZE, OBSERVATION_SIZE, type ResetInfo, type Simulation } from "./engine/simulation.js";
+import type { Start } from "./engine/starts.js";
+import type { TrackFile, TrackSummary } from "./tracks.js";
+
+/** The highest version of the protocol spoken here. */
+export const PROTOCOL_VERSION = 2;
+
+/** Most cars on one connection: a reset with two full lists of starts still fits into one message. */
+export const MAX_ENVS = 256;
+
+/** The track of a reset that names none. */
+export const DEFAULT_TRACK_ID = "track-01";
+
+// Doubles in the rows of binary messages.
+const STEP_COLUMNS = OBSERVATION_SIZE + 3 + 13; // observation, reward, terminated, truncated, info
+const FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + 5; // car, terminal observation, info of the reset
+const NEXT_START_COLUMNS = 6; // car, whether it is placed, where
+
+const MAX_START_OFFSET = 1000; // units from the centre line
+const MAX_START_SPEED = 160; // units/s
+const MAX_START_MAGNITUDE = 1e6; // of arc length in units and heading in radians, beyond which wrapping loses digits
+
+/** Begin an episode for every car of a simulation, which may be a new one. */
+export interface ResetRequest {
+  readonly type: "reset";
+  readonly trackId: string;
+  /** null is the game's own. */
+  readonly config: AiConfig | null;
+  /** Whether it came with `numEnvs`, so that episodes follow each other by themselves. */
+  readonly isMany: boolean;
+  /** One per car. */
+  readonly starts: readonly Start[];
+  /** One per car, for the episode after. */
+  readonly nextStarts: readonly Start[];
+}
+
+/** Advance every car by one tick. */
+export interface StepRequest {
+  readonly type: "step";
+  /** Whether it came as `actions`. */
+  readonly isMany: boolean;
+  /** Steer, throttle and brake, car by car; finite. */
+  readonly actions: Float64Array;
+  /** Cars, any number within [0, MAX_ENVS), and their starts. */
+  readonly nextStarts: readonly (readonly [car: number, start: Start])[];
+}
+
+/** A request whose every value has been checked as far as that goes without knowing the simulation. */
+export type Request =
+  | { readonly type: "hello" }
+  | { readonly type: "track"; readonly trackId: string }
+  | ResetRequest
+  | StepRequest
+  | { readonly type: "close" };
+
+/** A car whose episode ended in a step. */
+export interface Finished {
+  readonly car: number;
+  /** The last observation of the old episode. */
+  readonly terminalObservation: readonly number[];
+  /** Of the new episode. */
+  readonly info: ResetInfo;
+}
+
+const PARSERS: Record<string, (document: object) => Request> = {
+  hello: parseHello,
+  track: parseTrack,
+  reset: parseReset,
+  step: parseStep,
+  close: parseClose,
+};
+
+const check = new Checker("");
+
+/** Return the request that a text holds; throws an InputError that names the place of what is wrong. */
+export function parseRequest(text: string): Request {
+  try {
+    return parseDocument(parseJson(text));
+  } catch (error) {
+    // Thousands of brackets within each other can be read, but not shown in a message.
+    if (error instanceof RangeError) throw check.fail("a request must not be nested as deeply as this one");
+    throw error;
+  }
+}
+
+function parseDocument(document: unknown): Request {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw check.fail(`a request must be an object, got ${shown(document)}`);
+  }
+  const types = Object.keys(PARSERS);
+  if (!("type" in document)) throw check.fail(`a request needs a type, one of ${types.join(", ")}`);
+  const { type } = document;
+  if (typeof type !== "string" || !Object.hasOwn(PARSERS, type)) {
+    throw check.fail(`type must be one of ${types.join(", ")}; got ${shown(type)}`);
+  }
+  return PARSERS[type](document);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InputError(`a request must be JSON, got ${shown(text)}`);
+  }
+}
+
+function parseHello(document: object): Request {
+  check.object(document, "hello", ["type"]);
+  return { type: "hello" };
+}
+
+function parseClose(document: object): Request {
+  check.object(document, "close", ["type"]);
+  return { type: "close" };
+}
+
+function parseTrack(document: object): Request {
+  const { trackId } = check.object(document, "track", ["type", "trackId"], ["trackId"]);
+  return { type: "track", trackId: check.text(trackId, "trackId") };
+}
+
+function parseReset(document: object): ResetRequest {
+  const isMany = "numEnvs" in document;
+  const startKeys = isMany ? ["numEnvs", "starts", "nextStarts"] : ["start"];
+  const keys = ["type", "trackId", "config", ...startKeys];
+  const reset = check.object(document, isMany ? "a reset with numEnvs" : "a reset without numEnvs", keys);
+  const numCars = isMany ? check.integer(reset.numEnvs, "numEnvs", 1, MAX_ENVS) : 1;
+  return {
+    type: "reset",
+    trackId: reset.trackId === undefined ? DEFAULT_TRACK_ID : check.text(reset.trackId, "trackId"),
+    config: reset.config === undefined ? null : parseConfig(reset.config, "config"),
+    isMany,
+    starts: isMany ? parseStarts(reset.starts, "starts", numCars) : [parseStart(reset.start ?? null, "start")],
+    nextStarts: parseStarts(reset.nextStarts, "nextStarts", numCars),
+  };
+}
+
+function parseStep(document: object): StepRequest {
+  const isMany = "actions" in document;
+  const keys = isMany ? ["actions", "nextStarts"] : ["action"];
+  const step = check.object(document, isMany ? "a step with actions" : "a step", ["type", ...keys], [keys[0]]);
+  if (!isMany) {
+    const action = new Float64Array(ACTION_SIZE);
+    setAction(action, 0, step.action, () => "action");
+    return { type: "step", isMany, actions: action, nextStarts: [] };
+  }
+  const list = check.list(step.actions, "actions");
+  const actions = new Float64Array(list.length * ACTION_SIZE);
+  for (let car = 0; car < list.length; car++) setAction(actions, car, list[car], () => `actions[${car}]`);
+  return { type: "step", isMany, actions, nextStarts: parseNextStarts(step.nextStarts) };
+}
+
+/** Write one car's action; its place is worded only for an error, as this runs for every car of every step. */
+function setAction(actions: Float64Array, car: number, value: unknown, place: () => string): void {
+  if (!Array.isArray(value) || value.length !== ACTION_SIZE) {
+    throw check.fail(`${place()} must be [steer, throttle, brake], got ${shown(value)}`);
+  }
+  for (let item = 0; item < ACTION_SIZE; item++) {
+    const number = value[item];
+    if (!Number.isFinite(number)) throw check.fail(`${place()}[${item}] must be a finite number, got ${shown(number)}`);
+    actions[car * ACTION_SIZE + item] = number;
+  }
+}
+
+/** Return the step that a binary message holds, for a simulation of `numCars`; throws an InputError as `parseRequest`. */
+export function parseBinaryStep(data: Uint8Array, numCars: number): StepRequest {
+  const rows = numCars * ACTION_SIZE;
+  const count = data.length / Float64Array.BYTES_PER_ELEMENT;
+  const numStarts = (count - rows) / NEXT_START_COLUMNS;
+  if (!Number.isInteger(numStarts) || numStarts < 0) {
+    throw check.fail(
+      `a binary step of ${numCars} cars must be ${rows} doubles and ${NEXT_START_COLUMNS} more for each next start, ` +
+        `got ${data.length} bytes`,
+    );
+  }
+  const numbers = new Float64Array(new Uint8Array(data).buffer); // a copy, because doubles must lie at multiples of 8
+  const actions = numbers.subarray(0, rows);
+  for (let item = 0; item < rows; item++) {
+    if (!Number.isFinite(actions[item])) {
+      const place = `actions[${Math.floor(item / ACTION_SIZE)}][${item % ACTION_SIZE}]`;
+      throw check.fail(`${place} must be a finite number, got ${actions[item]}`);
+    }
+  }
+  const nextStarts = Array.from({ length: numStarts }, (_, index): [number, Start] => {
+    const [car, isPlaced, ...start] = numbers
+      .subarray(rows + index * NEXT_START_COLUMNS)
+      .subarray(0, NEXT_START_COLUMNS);
+    const key = `nextStarts[${index}]`;
+    check.integer(isPlaced, `${key}[1]`, 0, 1);
+    return [check.integer(car, `${key}[0]`, 0, numCars - 1), parseStart(isPlaced === 1 ? start : null, `${key}[2]`)];
+  });
+  return { type: "step", isMany: true, actions, nextStarts };
+}
+
+function parseStarts(value: unknown, key: string, numCars: number): Start[] {
+  if (value === undefined) return new Array<Start>(numCars).fill(null);
+  return check.list(value, key, numCars).map((start, car) => parseStart(start, `${key}[${car}]`));
+}
+
+function parseNextStarts(value: unknown): [number, Start][] {
+  if (value === undefined) return [];
+  return check.list(value, "nextStarts").map((entry, index) => {
+    const key = `nextStarts[${index}]`;
+    if (!Array.isArray(entry) || entry.length !== 2) {
+      throw check.fail(`${key} must be [car, start], got ${shown(entry)}`);
+    }
+    return [check.integer(entry[0], `${key}[0]`, 0, MAX_ENVS - 1), parseStart(entry[1], `${key}[1]`)];
+  });
+}
+
+function parseStart(value: unknown, key: string): Start {
+  if (value === null) return null;
+  if (!Array.isArray(value) || value.length !== 4) {
+    throw check.fail(`${key} must be null or [arcLength, lateral, heading, speed], got ${shown(value)}`);
+  }
+  return [
+    checkWithin(value[0], `${key}[0]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
+    checkWithin(value[1], `${key}[1]`, -MAX_START_OFFSET, MAX_START_OFFSET),
+    checkWithin(value[2], `${key}[2]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
+    checkWithin(value[3], `${key}[3]`, 0, MAX_START_SPEED),
+  ];
+}
+
+function checkWithin(value: unknown, key: string, low: number, high: number): number {
+  const number = check.number(value, key);
+  if (number < low || number > high) throw check.fail(`${key} must be within [${low}, ${high}], got ${shown(number)}`);
+  return number;
+}
+
+/** The reply to what cannot be done; the message is one line for people. */
+export function encodeError(message: string): string {
+  return JSON.stringify({ type: "error", message });
+}
+
+/** The reply to a close. */
+export function encodeClose(): string {
+  return JSON.stringify({ type: "close_result" });
+}
+
+/** The reply to a hello. */
+export function encodeHello(physics: string, tracks: readonly TrackSummary[]): string {
+  return JSON.stringify({ type: "hello_result", protocol: PROTOCOL_VERSION, physics, maxEnvs: MAX_ENVS, tracks });
+}
+
+/** The reply to a request for a track. */
+export function encodeTrack(track: TrackFile): string {
+  return JSON.stringify({ type: "track_result", track });
+}
+
+/** The reply to a reset without `numEnvs`. */
+export function encodeReset(simulation: Simulation): string {
+  return JSON.stringify({
+    type: "reset_result",
+    observation: observationOf(simulation, 0),
+    info: simulation.resetInfo(0),
+  });
+}
+
+/** The reply to a reset with `numEnvs`. */
+export function encodeResets(simulation: Simulation): string {
+  const observations = observationsOf(simulation);
+  const infos = observations.map((_, car) => simulation.resetInfo(car));
+  return JSON.stringify({ type: "reset_result", observations, infos });
+}
+
+/** The reply to a step with `action`. */
+export function encodeStep(simulation: Simulation): string {
+  const { infos } = simulation;
+  return JSON.stringify({
+    type: "step_result",
+    observation: observationOf(simulation, 0),
+    reward: finite(simulation.rewards[0]),
+    terminated: simulation.terminated[0] !== 0,
+    truncated: simulation.truncated[0] !== 0,
+    info: {
+      progress: finite(infos.progress[0]),
+      speed: finite(infos.speed[0]),
+      wall: finite(infos.wall[0]),
+      offTrack: finite(infos.offTrack[0]),
+      backward: finite(infos.backward[0]),
+      stillness: finite(infos.stillness[0]),
+      tick: infos.tick[0],
+      rawSpeed: finite(infos.rawSpeed[0]),
+      lap: infos.lap[0],
+      checkpoint: infos.checkpoint[0],
+      stepCount: infos.stepCount[0],
+      wallContact: infos.wallContact[0] !== 0,
+      stillnessCounter: infos.stillnessCounter[0],
+    },
+  });
+}
+
+/** The reply to a step with `actions`; the finished cars have begun their next episodes already. */
+export function encodeSteps(simulation: Simulation, finished: readonly Finished[]): string {
+  const { infos, rewards, terminated, truncated } = simulation;
+  const columns = Object.entries(infos).map(([key, values]) => [
+    key,
+    key === "wallContact" ? flags(values) : list(values),
+  ]);
+  return JSON.stringify({
+    type: "step_result",
+    observations: observationsOf(simulation),
+    rewards: list(rewards),
+    terminated: flags(terminated),
+    truncated: flags(truncated),
+    infos: Object.fromEntries(columns),
+    finished,
+  });
+}
+
+/** The reply to a binary step, as doubles: a row per car, then a row per finished car. */
+export function encodeBinarySteps(simulation: Simulation, finished: readonly Finished[]): Uint8Array {
+  const { infos, numCars, observations, rewards, terminated, truncated } = simulation;
+  const numbers = new Float64Array(numCars * STEP_COLUMNS + finished.length * FINISHED_COLUMNS);
+  for (let car = 0; car < numCars; car++) {
+    for (let item = 0; item < OBSERVATION_SIZE; item++) {
+      numbers[car * STEP_COLUMNS + item] = observations[car * OBSERVATION_SIZE + item];
+    }
+  }
+  let column = OBSERVATION_SIZE;
+  for (const values of [rewards, terminated, truncated, ...Object.values(infos)]) {
+    for (let car = 0; car < numCars; car++) numbers[car * STEP_COLUMNS + column] = values[car];
+    column += 1;
+  }
+  let row = numCars * STEP_COLUMNS;
+  for (const { car, terminalObservation, info } of finished) {
+    numbers.set([car, ...terminalObservation, ...Object.values(info)], row);
+    row += FINISHED_COLUMNS;
+  }
+  for (let index = 0; index < numbers.length; index++) finite(numbers[index]);
+  return new Uint8Array(numbers.buffer);
+}
+
+/** Return a copy of one car's observation. */
+export function observationOf(simulation: Simulation, car: number): number[] {
+  return list(simulation.observations.subarray(car * OBSERVATION_SIZE, (car + 1) * OBSERVATION_SIZE));
+}
+
+function observationsOf(simulation: Simulation): number[][] {
+  const observations: number[][] = [];
+  for (let car = 0; car < simulation.numCars; car++) observations.push(observationOf(simulation, car));
+  return observations;
+}
+
+function list(values: ArrayLike<number>): number[] {
+  return Array.from(values, finite);
+}
+
+function flags(values: ArrayLike<number>): boolean[] {
+  return Array.from(values, (value) => value !== 0);
+}
+
+/** Refuse what the protocol does not have, and JSON would turn into null. */
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new Error(`the simulation gave ${value}`);
+  return value;
+}
