@@ -26,3 +26,19 @@ class ClosedError(RacerError, RuntimeError):
 
 class ModelError(RacerError, ValueError):
     """A model or its statistics are missing, unreadable or do not fit."""
+
+
+class BridgeError(RacerError):
+    """The bridge, or the way to it, does not do what it should."""
+
+
+class BridgeRefusedError(BridgeError):
+    """The bridge answered a request with an error; the connection is still usable."""
+
+
+class BridgeProtocolError(BridgeError):
+    """The bridge sent what the protocol does not allow; the connection is given up."""
+
+
+class BridgeLostError(BridgeError):
+    """The bridge cannot be reached, has closed the connection, or does not answer in time."""

@@ -109,23 +109,41 @@ def _check(document: Any, where: str) -> dict[str, float]:
 def fingerprint_of(document: Any) -> str:
     """Hash parsed JSON content; equal content gives an equal hash in every language.
 
-    Keys are sorted and a whole number is written without a fraction, as ECMAScript does.
+    Keys are sorted, there is no white space, and numbers are written as ECMAScript does.
 
     Returns:
         SHA-256 as 64 hexadecimal digits.
     """
-    text = json.dumps(_canonical(document), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_canonical(document).encode()).hexdigest()
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: Any) -> str:
     if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in value.items()}
+        return "{" + ",".join(f"{_canonical(key)}:{_canonical(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
-        return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
+        return "[" + ",".join(_canonical(item) for item in value) + "]"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number_text(float(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _number_text(number: float) -> str:
+    """Write a finite number as ECMAScript's Number::toString does (ECMA-262, 6.1.6.1.20)."""
+    if number == 0:
+        return "0"
+    mantissa, exponent_text = f"{abs(number)!r}e".split("e")[:2]
+    whole, _, fraction = mantissa.partition(".")
+    # The number is 0.digits times ten to the power of point.
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent_text or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+    sign = "-" if number < 0 else ""
+    if 0 < point <= 21:
+        text = digits.ljust(point, "0")
+        return sign + text[:point] + ("." + text[point:] if len(text) > point else "")
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    return f"{sign}{digits[0]}{'.' + digits[1:] if len(digits) > 1 else ''}e{point - 1:+d}"
 
 
 @lru_cache

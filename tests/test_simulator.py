@@ -12,7 +12,7 @@ from racer_env.config import AiConfig
 from racer_env.errors import ActionError, ConfigError
 from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Start, random_start, standing_start
+from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
@@ -550,7 +550,7 @@ def test_batch_equals_single_cars(track: Track, num_cars: int) -> None:
     """N cars in a batch do, bit for bit, what each does alone."""
     random = np.random.default_rng(num_cars)
     starts = [standing_start(track.geometry)]
-    starts += [random_start(track.geometry, random) for _ in range(num_cars - 1)]
+    starts += [start_for(track.geometry, random_placement(track.geometry, random)) for _ in range(num_cars - 1)]
     actions = random_actions(num_cars, 120, num_cars)
     batch = Simulator([track], num_cars, TEST_CONFIG)
     batch.place(range(num_cars), starts)
@@ -573,7 +573,8 @@ def test_tracks_in_one_batch_equal_separate_ones(tracks: list[Track]) -> None:
     """Cars on several tracks in one batch do, bit for bit, what they do on a track alone."""
     random = np.random.default_rng(0)
     batch = Simulator(tracks, 9, TEST_CONFIG)
-    starts = [random_start(batch.track_of(car).geometry, random) for car in range(9)]
+    geometries = [batch.track_of(car).geometry for car in range(9)]
+    starts = [start_for(geometry, random_placement(geometry, random)) for geometry in geometries]
     actions = random_actions(4, 200, 9)
     batch.place(range(9), starts)
     for row in actions:

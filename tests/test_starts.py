@@ -11,9 +11,10 @@ from racer_env.simulator.starts import (
     MAX_LATERAL_SHARE,
     MAX_START_SPEED,
     Start,
-    random_start,
+    random_placement,
     standing_start,
     start_at,
+    start_for,
 )
 from racer_env.tracks import Track
 from tests.helpers import TEST_CONFIG, FloatArray, drive_actions, drive_until, nearest_centre, place, wrap_angle
@@ -28,7 +29,7 @@ def shipped(request: pytest.FixtureRequest, tracks: list[Track]) -> Track:
 def draw(track: Track, count: int) -> list[Start]:
     """Draw random starts from one generator."""
     random = np.random.default_rng(11)
-    return [random_start(track.geometry, random) for _ in range(count)]
+    return [start_for(track.geometry, random_placement(track.geometry, random)) for _ in range(count)]
 
 
 def positions(starts: list[Start]) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,22 @@ from racer_env.simulator.geometry import TrackGeometry
 MAX_LATERAL_SHARE = 0.6  # of the half-width
 MAX_HEADING_OFFSET = 0.3  # radians
 MAX_START_SPEED = 120.0  # units/s
+
+
+class Placement(NamedTuple):
+    """Where on a track an episode starts on the move.
+
+    Attributes:
+        arc_length: Along the centre line, in units, of any value.
+        lateral: To the left of the centre line, in units.
+        heading: Away from the road's direction, counter-clockwise, in radians.
+        speed: Along the heading, in units/s.
+    """
+
+    arc_length: float
+    lateral: float = 0.0
+    heading: float = 0.0
+    speed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -41,15 +58,7 @@ def standing_start(geometry: TrackGeometry) -> Start:
 def start_at(
     geometry: TrackGeometry, arc_length: float, lateral: float = 0.0, heading: float = 0.0, speed: float = 0.0
 ) -> Start:
-    """Return a start on an out-lap.
-
-    Args:
-        geometry: The track.
-        arc_length: Along the centre line, in units, of any value.
-        lateral: To the left of the centre line, in units.
-        heading: Away from the road's direction, counter-clockwise, in radians.
-        speed: In units/s.
-    """
+    """Return a start on an out-lap; the arguments are those of a Placement."""
     distance = np.array(arc_length, dtype=np.float64)
     centre, tangent = geometry.centre_line.point_at(distance), geometry.centre_line.unit_tangent_at(distance)
     position = centre + lateral * np.array([-tangent[1], tangent[0]])
@@ -63,12 +72,16 @@ def start_at(
     )
 
 
-def random_start(geometry: TrackGeometry, random: np.random.Generator) -> Start:
-    """Draw a start anywhere: uniform in arc length, lateral offset, heading and speed."""
+def start_for(geometry: TrackGeometry, placement: Placement | None) -> Start:
+    """Return the start for a placement; None is the standing start."""
+    return standing_start(geometry) if placement is None else start_at(geometry, *placement)
+
+
+def random_placement(geometry: TrackGeometry, random: np.random.Generator) -> Placement:
+    """Draw a placement anywhere: uniform in arc length, lateral offset, heading and speed."""
     arc_length = random.uniform(0.0, geometry.total_length)
     half_width = float(geometry.centre_line.half_width_at(np.array(arc_length)))
-    return start_at(
-        geometry,
+    return Placement(
         arc_length,
         lateral=random.uniform(-MAX_LATERAL_SHARE, MAX_LATERAL_SHARE) * half_width,
         heading=random.uniform(-MAX_HEADING_OFFSET, MAX_HEADING_OFFSET),
