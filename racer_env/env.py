@@ -1,6 +1,5 @@
 """One car as a Gymnasium environment."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,19 +8,17 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge_car import BridgeCar
+from racer_env.bridge_url import default_bridge_url
 from racer_env.config import AiConfig, load_config
+from racer_env.engine import STANDING
 from racer_env.errors import ActionError, ClosedError, ConfigError
-from racer_env.json_files import Checker
 from racer_env.physics import TICKS_PER_SECOND
+from racer_env.simulator.car import SimulatorCar
 from racer_env.simulator.simulator import ACTION_SIZE, Simulator
-from racer_env.simulator.starts import Start, random_start, standing_start, start_at
-from racer_env.spaces import make_action_space, make_observation_space, reset_info, step_info
-from racer_env.tracks import Track, load_track
-
-BRIDGE_URL_VARIABLE = "RACER_BRIDGE_URL"
-STANDING, RANDOM = "standing", "random"
-MAX_START_OFFSET = 1000.0  # units from the centre line
-START_KEYS = ("arc_length", "lateral", "heading", "speed")
+from racer_env.spaces import make_action_space, make_observation_space
+from racer_env.tracks import Track
 
 
 class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
@@ -78,44 +75,50 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         """Make the environment.
 
         Args:
-            bridge_url: None is the embedded simulator, the only engine of this version.
+            bridge_url: Where the game's bridge is, ``ws://127.0.0.1:PORT``; ``"embedded"`` is the embedded simulator.
+                None is the environment variable RACER_BRIDGE_URL, and where that is not set the embedded simulator.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            track_id: A track's id, a path that ends in ``.json``, or a loaded track.
+            track_id: A track's id, a path that ends in ``.json``, or a loaded track. Over a bridge, an id means the
+                bridge's track, and any other form one that the bridge has too.
             render_mode: None; this version draws nothing.
             tracks_dir: A folder with track files of one's own.
             config: Weights and limits as an object, instead of ``config_path``.
 
         Raises:
-            ConfigError: The configuration or an argument is wrong.
+            BridgeError: The bridge cannot be reached or is none.
+            ConfigError: The configuration or an argument is wrong, or the bridge has other physics.
             TrackError: The track does not exist or is wrong.
         """
-        bridge_url = bridge_url if bridge_url is not None else os.environ.get(BRIDGE_URL_VARIABLE)
-        if bridge_url is not None:
-            raise ConfigError(
-                f"bridge_url is {bridge_url!r}, but this version drives the embedded simulator only; "
-                f"pass None and unset {BRIDGE_URL_VARIABLE}"
-            )
         if render_mode is not None:
             raise ConfigError(f"render_mode must be None, got {render_mode!r}")
         self.render_mode = None
         self.action_space = make_action_space()  # type: ignore[assignment]
         self.observation_space = make_observation_space()  # type: ignore[assignment]
-        self._config = load_config(config_path) if config is None else config
-        self._tracks_dir = tracks_dir
-        self._simulators: dict[str, Simulator] = {}
-        self._simulator = self._simulator_for(track_id)
+        config = load_config(config_path) if config is None else config
+        url = default_bridge_url(bridge_url)
+        self._car: SimulatorCar | BridgeCar
+        if url is None:
+            self._car = SimulatorCar(track_id, tracks_dir, config)
+        else:
+            self._car = BridgeCar(Bridge(url), track_id, tracks_dir, config)
         self._is_reset = False
         self._is_closed = False
 
     @property
-    def track(self) -> Track:
+    def track(self) -> AnyTrack:
         """The track of the running episode."""
-        return self._simulator.tracks[0]
+        return self._car.track
 
     @property
     def simulator(self) -> Simulator:
-        """The engine, for those who want float64 states."""
-        return self._simulator
+        """The embedded engine, for those who want float64 states.
+
+        Raises:
+            ConfigError: The game is behind a bridge.
+        """
+        if not isinstance(self._car, SimulatorCar):
+            raise ConfigError("this environment drives over a bridge and has no simulator; make one without bridge_url")
+        return self._car.simulator
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -130,6 +133,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
             The observation (14,) float32 and the info.
 
         Raises:
+            BridgeError: The bridge is gone, refuses, or answers nonsense.
             ClosedError: The environment is closed.
             ConfigError: An option is unknown or wrong.
             TrackError: The track does not exist or is wrong.
@@ -141,12 +145,9 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         unknown = set(options) - {"track_id", "start"}
         if unknown:
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
-        simulator = self._simulator_for(options["track_id"]) if "track_id" in options else self._simulator
-        start = make_start(simulator.tracks[0], options.get("start", STANDING), self.np_random)
-        simulator.place([0], [start])
-        self._simulator = simulator
+        observation, info = self._car.begin(options.get("track_id"), options.get("start", STANDING), self.np_random)
         self._is_reset = True
-        return self._observation(), reset_info(self._simulator.cars[0])
+        return observation.astype(np.float32), info
 
     def step(
         self, action: npt.NDArray[np.float32]
@@ -161,6 +162,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
 
         Raises:
             ActionError: The action is not three finite numbers.
+            BridgeError: The bridge is gone, refuses, or answers nonsense; ``reset`` connects anew.
             ClosedError: The environment is closed, or was never reset.
         """
         if not self._is_reset or self._is_closed:
@@ -168,54 +170,10 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         shape = np.shape(action)
         if shape != (ACTION_SIZE,):
             raise ActionError(f"an action must be steer, throttle and brake, shape (3,); got shape {shape}")
-        simulator = self._simulator
-        simulator.step(np.reshape(action, (1, ACTION_SIZE)))
-        return (
-            self._observation(),
-            float(simulator.rewards[0]),
-            bool(simulator.terminated[0]),
-            bool(simulator.truncated[0]),
-            step_info(simulator.infos[0]),
-        )
+        observation, reward, terminated, truncated, info = self._car.step(action)
+        return observation.astype(np.float32), reward, terminated, truncated, info
 
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
-
-    def _observation(self) -> npt.NDArray[np.float32]:
-        observation: npt.NDArray[np.float32] = self._simulator.observations[0].astype(np.float32)
-        return observation
-
-    def _simulator_for(self, track_id: str | Track) -> Simulator:
-        key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
-        if key not in self._simulators:
-            track = track_id if isinstance(track_id, Track) else load_track(track_id, self._tracks_dir)
-            self._simulators[key] = Simulator([track], 1, self._config)
-        return self._simulators[key]
-
-
-def make_start(track: Track, start: str | Mapping[str, float], random: np.random.Generator) -> Start:
-    """Make the start that a reset option asks for.
-
-    Args:
-        track: Where.
-        start: ``"standing"``, ``"random"``, or a dictionary as in ``RacerEnv``.
-        random: Draws a random start.
-
-    Raises:
-        ConfigError: It is none of these.
-    """
-    if isinstance(start, str) and start == STANDING:
-        return standing_start(track.geometry)
-    if isinstance(start, str) and start == RANDOM:
-        return random_start(track.geometry, random)
-    check = Checker(ConfigError, "start")
-    if not isinstance(start, Mapping):
-        raise check.fail(f"expected 'standing', 'random' or a dictionary with arc_length, got {start!r}")
-    numbers = check.mapping(dict(start), "the dictionary", START_KEYS, required=("arc_length",))
-    numbers = {key: check.number(value, key) for key, value in numbers.items()}
-    if not 0.0 <= numbers.get("speed", 0.0) <= track.physics.max_speed:
-        raise check.fail(f"speed must be within [0, {track.physics.max_speed:g}] units/s, got {numbers['speed']:g}")
-    if abs(numbers.get("lateral", 0.0)) > MAX_START_OFFSET:
-        raise check.fail(f"lateral must be within {MAX_START_OFFSET:g} units of the line, got {numbers['lateral']:g}")
-    return start_at(track.geometry, **numbers)
+        self._car.close()

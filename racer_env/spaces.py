@@ -32,9 +32,41 @@ def step_infos(records: npt.NDArray[np.void]) -> list[dict[str, Any]]:
     Args:
         records: (N,) INFO_DTYPE.
     """
-    # Columns become lists of Python numbers in one call each, half the cost of converting record by record.
+    # Columns become lists of Python numbers in one call each, and a dictionary that is written out is made twice as
+    # fast as one of keys and values: together a quarter of the cost of converting record by record.
     columns = [records[name].tolist() for name in STEP_INFO_KEYS]
-    return [dict(zip(STEP_INFO_KEYS, row)) for row in zip(*columns)]  # noqa: B905 (strict costs a tenth)
+    return [
+        {
+            "progress": progress,
+            "speed": speed,
+            "wall": wall,
+            "offTrack": off_track,
+            "backward": backward,
+            "stillness": stillness,
+            "tick": tick,
+            "rawSpeed": raw_speed,
+            "lap": lap,
+            "checkpoint": checkpoint,
+            "stepCount": step_count,
+            "wallContact": wall_contact,
+            "stillnessCounter": stillness_counter,
+        }
+        for (
+            progress,
+            speed,
+            wall,
+            off_track,
+            backward,
+            stillness,
+            tick,
+            raw_speed,
+            lap,
+            checkpoint,
+            step_count,
+            wall_contact,
+            stillness_counter,
+        ) in zip(*columns)  # noqa: B905 (strict costs a tenth)
+    ]
 
 
 def step_info(record: npt.NDArray[np.void]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Many cars as one stable-baselines3 vector environment, stepped in one call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -9,11 +9,15 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
+from racer_env.bridge import AnyTrack, Bridge, bridge_at, track_on
+from racer_env.bridge_engine import BridgeEngine
 from racer_env.config import AiConfig
-from racer_env.env import RANDOM, STANDING, make_start
+from racer_env.engine import RANDOM, STANDING, Engine, make_placement
 from racer_env.errors import ClosedError, ConfigError
+from racer_env.simulator.engine import SimulatorEngine
 from racer_env.simulator.simulator import Simulator
-from racer_env.spaces import make_action_space, make_observation_space, reset_info, step_infos
+from racer_env.simulator.starts import Placement
+from racer_env.spaces import make_action_space, make_observation_space, step_infos
 from racer_env.tracks import Track
 
 
@@ -29,7 +33,7 @@ class Car:
             the vector environment's mixture; may be set.
     """
 
-    def __init__(self, index: int, track: Track) -> None:
+    def __init__(self, index: int, track: AnyTrack) -> None:
         self.index = index
         self.track = track
         self.track_id = track.id
@@ -54,26 +58,31 @@ class RacerVecEnv(VecEnv):
 
     def __init__(
         self,
-        tracks: Sequence[Track],
+        tracks: Sequence[Track | str] | Sequence[AnyTrack],
         num_envs: int,
         config: AiConfig | None = None,
         *,
         random_start_share: float = 0.0,
         equal_road_value: bool = False,
+        bridge_url: str | Sequence[str] | Bridge | None = None,
     ) -> None:
         """Make the environment.
 
         Args:
-            tracks: At least one.
+            tracks: At least one; ids or tracks, as in ``RacerEnv``.
             num_envs: N; at least one car per track.
             config: Reward weights and episode limits; None is their defaults.
             random_start_share: Share of the episodes that start anywhere, on the move; the others start at rest
                 on the line.
             equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
                 unit of road earns the same on all of them.
+            bridge_url: Where the game's bridge is; several URLs share the cars. None and ``"embedded"`` as in
+                ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and standing starts only.
 
         Raises:
-            ConfigError: An argument is out of range.
+            BridgeError: A bridge cannot be reached or is none.
+            ConfigError: An argument is out of range, or asks for what a bridge does not know.
+            TrackError: A track does not exist or is wrong.
         """
         if not tracks:
             raise ConfigError("at least one track is needed, got none")
@@ -81,16 +90,39 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
         if not 0.0 <= random_start_share <= 1.0:
             raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
-        lengths = np.array([track.length for track in tracks])
-        scale = lengths / lengths.mean() if equal_road_value else None
-        self.simulator = Simulator(tracks, num_envs, config, scale)
+        bridge = bridge_at(bridge_url)
+        if bridge is not None and not bridge.has_extensions and random_start_share:
+            raise ConfigError(
+                f"random_start_share must be 0 over a bridge of version 1 of the protocol, got {random_start_share}"
+            )
+        ways = [track_on(bridge, track) for track in tracks]
         self.random_start_share = random_start_share
-        self.cars = [Car(index, self.simulator.track_of(index)) for index in range(num_envs)]
+        self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
+        scale = _lengths_over_mean(ways) if equal_road_value else None
+        self._engine: Engine
+        if bridge is None:
+            known = [track for track in ways if isinstance(track, Track)]
+            self._engine = SimulatorEngine(known, num_envs, config, self._next_start, scale)
+        else:
+            self._engine = BridgeEngine(bridge, ways, num_envs, config or AiConfig(), self._next_start, scale)
+        self._bridge = bridge
+        self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions: npt.NDArray[np.floating] | None = None
         self._is_reset = False
         self._is_closed = False
         super().__init__(num_envs, make_observation_space(), make_action_space())
+
+    @property
+    def simulator(self) -> Simulator:
+        """The embedded engine, for those who want float64 states.
+
+        Raises:
+            ConfigError: The game is behind a bridge.
+        """
+        if not isinstance(self._engine, SimulatorEngine):
+            raise ConfigError("this environment drives over a bridge and has no simulator; make one without bridge_url")
+        return self._engine.simulator
 
     def reset(self) -> VecEnvObs:
         """Begin an episode for every car; seeds and options set before are used once.
@@ -105,16 +137,16 @@ class RacerVecEnv(VecEnv):
         for index, seed in enumerate(self._seeds):
             if seed is not None:
                 self._random[index] = np.random.default_rng(seed)
-        starts = [self._options[index].get("start") for index in range(self.num_envs)]
-        self._begin_episodes(range(self.num_envs), starts)
-        self.reset_infos = [reset_info(car) for car in self.simulator.cars]
+        self._starts = [options.get("start") for options in self._options]
+        self._engine.begin()
+        self.reset_infos = list(self._engine.reset_infos)
         self._reset_seeds()
         self._reset_options()
         self._is_reset = True
-        return self.simulator.observations.astype(np.float32)
+        return self._engine.observations.astype(np.float32)
 
     def step_async(self, actions: npt.NDArray[np.floating]) -> None:
-        """Take the actions (N, 3) of the next step; the simulator checks them in ``step_wait``."""
+        """Take the actions (N, 3) of the next step; the engine checks them in ``step_wait``."""
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -127,18 +159,25 @@ class RacerVecEnv(VecEnv):
         if not self._is_reset:
             raise ClosedError("step() before reset()")
         assert self._actions is not None, "step_wait() without step_async()"
-        simulator = self.simulator
-        simulator.step(self._actions)
+        engine = self._engine
+        engine.step(self._actions)
         self._actions = None
-        infos = step_infos(simulator.infos)
-        dones = simulator.terminated | simulator.truncated
-        if dones.any():
-            self._end_episodes(np.flatnonzero(dones).tolist(), infos)
-        return simulator.observations.astype(np.float32), simulator.rewards.astype(np.float32), dones, infos
+        infos = step_infos(engine.infos)
+        for car, observation in engine.terminal_observations.items():
+            infos[car]["terminal_observation"] = observation.astype(np.float32)
+            infos[car]["TimeLimit.truncated"] = bool(engine.truncated[car] and not engine.terminated[car])
+            self.reset_infos[car] = engine.reset_infos[car]
+        return (
+            engine.observations.astype(np.float32),
+            engine.rewards.astype(np.float32),
+            engine.terminated | engine.truncated,
+            infos,
+        )
 
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
+        self._engine.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of the cars, see ``Car``."""
@@ -164,25 +203,26 @@ class RacerVecEnv(VecEnv):
         """Return False for every car: there are no wrappers inside."""
         return [False for _ in self._get_indices(indices)]
 
-    def _end_episodes(self, indices: list[int], infos: list[dict[str, Any]]) -> None:
-        simulator = self.simulator
-        for index in indices:
-            infos[index]["terminal_observation"] = simulator.observations[index].astype(np.float32)
-            infos[index]["TimeLimit.truncated"] = bool(simulator.truncated[index] and not simulator.terminated[index])
-        self._begin_episodes(indices, [None] * len(indices))
-        for index in indices:
-            self.reset_infos[index] = reset_info(simulator.cars[index])
-
-    def _begin_episodes(self, indices: Iterable[int], starts: Sequence[Any]) -> None:
-        chosen = []
-        for index, start in zip(indices, starts, strict=True):
-            random = self._random[index]
-            start = start if start is not None else self.cars[index].start
-            if start is None:
-                start = RANDOM if random.random() < self.random_start_share else STANDING
-            chosen.append(make_start(self.cars[index].track, start, random))
-        self.simulator.place(list(indices), chosen)
+    def _next_start(self, car: int) -> Placement | None:
+        """Choose where a car's next episode starts: as the reset says, as the car says, or by chance."""
+        start, self._starts[car] = self._starts[car], None
+        random, handle = self._random[car], self.cars[car]
+        start = start if start is not None else handle.start
+        if start is None:
+            start = RANDOM if random.random() < self.random_start_share else STANDING
+        if self._bridge is not None:
+            return self._bridge.placement(handle.track, start, random)
+        assert isinstance(handle.track, Track)
+        return make_placement(handle.track, start, random)
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise ClosedError("the environment is closed; make a new one")
+
+
+def _lengths_over_mean(tracks: Sequence[AnyTrack]) -> list[float]:
+    lengths = [track.length for track in tracks if isinstance(track, Track)]
+    if len(lengths) < len(tracks):
+        raise ConfigError("equal_road_value needs the tracks' lengths, which a bridge of version 1 does not tell")
+    scale: list[float] = (np.array(lengths) / np.mean(lengths)).tolist()
+    return scale

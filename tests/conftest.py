@@ -1,16 +1,61 @@
 """Fixtures that several test files share."""
 
+import shutil
+from collections.abc import Iterator
+
 import pytest
 
+from racer_env.bridge_process import BridgeProcess, install_bridge
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
 from tests.helpers import TRACK_IDS, ring_track
+
+BRIDGE_FIXTURES = {"bridge_server", "node_bridge"}
+HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels, half a minute when Numba's cache is empty, before the first test's time runs."""
     if not session.config.option.collectonly:
         Simulator([ring_track()], 1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that use the real bridge, and skip them where it cannot run."""
+    no_node = pytest.mark.skip(reason="the bridge needs Node.js 20 or later with npm, which is not on the PATH")
+    for item in items:
+        if BRIDGE_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.integration)
+        if item.get_closest_marker("integration") and not HAS_NODE:
+            item.add_marker(no_node)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Install and compile the bridge before the first test's time runs, if any test is going to use it."""
+    needs_bridge = any(item.get_closest_marker("integration") for item in session.items)
+    if needs_bridge and HAS_NODE and not session.config.option.collectonly:
+        install_bridge()
+
+
+@pytest.fixture(scope="session")
+def bridge_server(node_bridge: None) -> Iterator[str]:
+    """The URL of the real bridge, which runs for the whole session."""
+    with BridgeProcess() as process:
+        yield process.url
+
+
+@pytest.fixture(scope="session")
+def node_bridge() -> None:
+    """For tests that start a bridge themselves: it is installed."""
+
+
+@pytest.fixture(params=["embedded", pytest.param("bridge", marks=pytest.mark.integration)])
+def engine_url(request: pytest.FixtureRequest) -> str:
+    """Both engines, as an environment's bridge_url."""
+    if request.param == "embedded":
+        return "embedded"
+    url: str = request.getfixturevalue("bridge_server")
+    return url
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,19 @@ import pytest
 import racer_env
 from racer_env.config import AiConfig
 from racer_env.env import RacerEnv
-from racer_env.errors import ActionError, ClosedError, ConfigError, RacerError, TrackError
+from racer_env.errors import (
+    ActionError,
+    BridgeLostError,
+    BridgeRefusedError,
+    ClosedError,
+    ConfigError,
+    RacerError,
+    TrackError,
+)
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import REWARD_KEYS, STEP_INFO_KEYS
+from racer_env.tracks import Track
+from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TEST_CONFIG, nearest_centre, random_actions, ring_document, with_limits
 
 STEP_INFO_TYPES = {
@@ -42,7 +52,7 @@ def types_of(info: dict[str, Any]) -> dict[str, type]:
     return {key: type(value) for key, value in info.items()}
 
 
-def rollout(env: RacerEnv, seed: int | None, start: str = "random", ticks: int = 100) -> list[Any]:
+def rollout(env: RacerEnv, seed: int | None, start: Any = "random", ticks: int = 100) -> list[Any]:
     """Reset and drive at random, and return all that came back."""
     seen: list[Any] = [env.reset(seed=seed, options={"start": start})]
     seen += [env.step(action) for action in random_actions(1, ticks)]
@@ -258,18 +268,79 @@ def test_default_config_is_the_project_s() -> None:
     assert env.step(COAST)[1] == AiConfig().weights.stillness_penalty
 
 
-@pytest.mark.parametrize("url", ["ws://127.0.0.1:9876", ""])
-def test_bridge_argument_is_refused(url: str) -> None:
-    """This version has no other engine; the error names the argument and what to do."""
-    with pytest.raises(ConfigError, match=f"bridge_url is '{url}', but this version drives the embedded simulator"):
-        RacerEnv(bridge_url=url)
+# --- Over a bridge ---
 
 
-def test_bridge_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment variable counts like the argument; the error says to unset it."""
-    monkeypatch.setenv("RACER_BRIDGE_URL", "ws://127.0.0.1:1")
-    with pytest.raises(ConfigError, match=r"bridge_url is 'ws://127.0.0.1:1', .* unset RACER_BRIDGE_URL"):
-        RacerEnv()
+def test_same_rollout_over_a_bridge(bridge_server: str) -> None:
+    """The bridge drives the same episode: standing, at random, and placed."""
+    for start in ("standing", "random", {"arc_length": 300.0, "lateral": 5.0, "heading": 0.2, "speed": 70.0}):
+        seen = [rollout(RacerEnv(url, config=TEST_CONFIG), 5, start) for url in (bridge_server, "embedded")]
+        for over_bridge, embedded in zip(*seen, strict=True):
+            np.testing.assert_allclose(over_bridge[0], embedded[0], rtol=0, atol=1e-7)
+            assert over_bridge[-1] == pytest.approx(embedded[-1], rel=0, abs=1e-9)
+            assert types_of(over_bridge[-1]) == types_of(embedded[-1])
+
+
+def test_track_option_over_a_bridge(bridge_server: str, tracks: list[Track]) -> None:
+    """Tracks are the bridge's; one that it does not have changes nothing."""
+    env = RacerEnv(bridge_server)
+    env.reset(options={"track_id": "track-02"})
+    assert isinstance(env.track, Track)
+    assert env.track.to_json() == tracks[1].to_json()
+    with pytest.raises(TrackError, match="has no track 'moon'"):
+        env.reset(options={"track_id": "moon"})
+    assert env.track.id == "track-02"
+    env.step(COAST)
+    env.close()
+
+
+def test_environment_variable_names_the_bridge(bridge_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RACER_BRIDGE_URL is the default; an argument comes first."""
+    monkeypatch.setenv("RACER_BRIDGE_URL", bridge_server)
+    with pytest.raises(ConfigError, match="has no simulator"):
+        _ = gymnasium.make(racer_env.ENV_ID).unwrapped.simulator  # type: ignore[attr-defined]
+    assert RacerEnv("embedded").simulator
+
+
+def test_unreachable_bridge_is_refused() -> None:
+    """The error says how to start one."""
+    with pytest.raises(BridgeLostError, match="npm start"):
+        RacerEnv("ws://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("url", ["", "auto", "http://127.0.0.1:9876", "ws://example.org:9876"])
+def test_other_urls_are_refused(url: str) -> None:
+    """What is no bridge's URL is an error of its own."""
+    with pytest.raises(ConfigError, match="bridge"):
+        RacerEnv(url)
+
+
+def test_version_1_bridge_has_what_the_environment_needs(tracks: list[Track]) -> None:
+    """The user's own game, which speaks nothing else, drives the same; other starts are refused."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        env = RacerEnv(peer.url, track_id="track-02", config=TEST_CONFIG)
+        assert rollout(env, 5, "standing") == rollout(RacerEnv(track_id="track-02", config=TEST_CONFIG), 5, "standing")
+        with pytest.raises(ConfigError, match="standing starts only"):
+            env.reset(options={"start": "random"})
+        with pytest.raises(BridgeRefusedError, match="refused: unknown key or track"):
+            env.reset(options={"track_id": "moon"})
+        env.step(COAST)
+        env.close()
+
+
+def test_reset_after_the_bridge_was_lost_connects_anew(tracks: list[Track]) -> None:
+    """A bridge that is there again can be used again."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        env = RacerEnv(peer.url)
+        first, _ = env.reset()
+        peer.drop_all()
+        for _ in range(2):
+            with pytest.raises(BridgeLostError):
+                env.step(COAST)
+        np.testing.assert_array_equal(env.reset()[0], first)
+        env.step(COAST)
+        env.close()
+        env.close()
 
 
 def test_render_mode_is_refused() -> None:

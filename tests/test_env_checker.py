@@ -1,6 +1,7 @@
 """The checkers of Gymnasium and of stable-baselines3."""
 
 import warnings
+from collections.abc import Iterator
 
 import gymnasium
 import pytest
@@ -12,9 +13,11 @@ from racer_env.env import RacerEnv
 
 
 @pytest.fixture
-def made() -> gymnasium.Env:
+def made(engine_url: str) -> Iterator[gymnasium.Env]:
     """The environment as users get it, without the wrappers."""
-    return gymnasium.make(racer_env.ENV_ID).unwrapped
+    env = gymnasium.make(racer_env.ENV_ID, bridge_url=engine_url).unwrapped
+    yield env
+    env.close()
 
 
 def test_gymnasium_checker_is_content(made: gymnasium.Env) -> None:

@@ -37,13 +37,18 @@ class TrainedDriver:
 
 
 def load_driver(
-    name: str | Path, physics: Physics, *, deterministic: bool = True, device: str = "cpu", any_physics: bool = False
+    name: str | Path,
+    physics: Physics | None,
+    *,
+    deterministic: bool = True,
+    device: str = "cpu",
+    any_physics: bool = False,
 ) -> TrainedDriver:
     """Load a model and the statistics that belong to it.
 
     Args:
         name: The model's file, with or without ``.zip``. It contains pickles: load only files that you trust.
-        physics: What it is going to drive on.
+        physics: What it is going to drive on; None is not known, and not checked.
         deterministic: Whether it drives without exploration noise.
         device: Of PyTorch.
         any_physics: Load it although it was trained on other physics.

@@ -4,11 +4,15 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from training.bridges import add_bridge_argument, open_bridge
 from training.cli import DONE, MAX_SEED, add_track_arguments, run_script, say, whole_number
 
 if TYPE_CHECKING:
+    from racer_env.bridge import Bridge
+    from racer_env.config import AiConfig
     from training.evaluation import Episode
 
 
@@ -20,6 +24,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Model files contain pickles: load only files that you trust.",
     )
     parser.add_argument("--model", required=True, metavar="PATH", help="the model, with or without .zip")
+    add_bridge_argument(parser)
     add_track_arguments(parser, "those that the model was trained on, or all of --tracks-dir, or track-01")
     parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="laps per episode (default: 3)")
     parser.add_argument(
@@ -52,29 +57,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _evaluate(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
-    from racer_env.physics import load_physics
-    from training.loading import Preparation
-    from training.model_files import find_model, find_statistics, load_tracks_for
+    from training.model_files import find_model, find_statistics
 
     config = load_config(arguments.config)
     path = find_model(arguments.model)
     find_statistics(path)
-    tracks = load_tracks_for(path, arguments.track_id, arguments.tracks_dir)
-    with Preparation(tracks[0], quiet=arguments.json):
+    with open_bridge(arguments.bridge_url, quiet=arguments.json) as bridge:
+        return _drive(arguments, config, path, bridge)
+
+
+def _drive(arguments: argparse.Namespace, config: "AiConfig", path: Path, bridge: "Bridge | None") -> int:
+    from training.loading import Preparation
+    from training.model_files import load_tracks_for
+
+    tracks = load_tracks_for(path, arguments.track_id, arguments.tracks_dir, bridge)
+    with Preparation(None if bridge else tracks[0], quiet=arguments.json):
         from training.driver import load_driver
         from training.evaluation import drive, summarise
-        from training.session import prepare
+        from training.session import physics_behind, prepare
 
     prepare(arguments.seed, arguments.device)
     driver = load_driver(
         path,
-        load_physics(),
+        physics_behind(bridge),
         deterministic=arguments.deterministic,
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
     driver.model.set_random_seed(arguments.seed)  # loading has seeded with the seed of training
-    episodes = drive(driver, tracks, config=config, laps=arguments.laps, episodes=arguments.episodes)
+    episodes = drive(driver, tracks, config=config, laps=arguments.laps, episodes=arguments.episodes, bridge=bridge)
     by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
     if arguments.json:
         print(json.dumps(_as_json(driver.path.as_posix(), by_track), indent=2))

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge_engine import BridgeEngine
+from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
+from racer_env.engine import Engine
 from racer_env.physics import TICKS_PER_SECOND
-from racer_env.simulator.kernels import ROAD
-from racer_env.simulator.simulator import Simulator
-from racer_env.tracks import Track
+from racer_env.simulator.engine import SimulatorEngine
+from racer_env.tracks import MAX_LENGTH, Track
 
+IMPERCEPTIBLE = 1e-300  # added to a reward, it changes nothing
 SLOWEST_PACE = 30.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
 
 # From observations (N, 14) to actions (N, 3).
@@ -44,15 +47,19 @@ class Episode:
     reward: float = 0.0
     _touched: bool = False  # a wall, on the running lap
 
-    def count_step(self, simulator: Simulator, index: int) -> None:
-        """Add the step that a car has just driven."""
-        car, info = simulator.cars[index], simulator.infos[index]
+    def count_step(self, info: npt.NDArray[np.void], reward: float) -> None:
+        """Add the step that a car has just driven.
+
+        Args:
+            info: INFO_DTYPE record.
+            reward: Sum of the components.
+        """
         self.steps += 1
         self.wall_ticks += bool(info["wallContact"])
-        self.off_track_ticks += int(car["surface"]) != ROAD
-        self.reward += float(simulator.rewards[index])
+        self.off_track_ticks += info["offTrack"] != 0
+        self.reward += reward
         self._touched |= bool(info["wallContact"])
-        if car["lap"] - 1 > len(self.lap_ticks):
+        if info["lap"] - 1 > len(self.lap_ticks):
             self.lap_ticks.append(self.steps - sum(self.lap_ticks))
             self.clean.append(not self._touched)
             self._touched = False
@@ -69,7 +76,13 @@ class Episode:
 
 
 def drive(
-    policy: Policy, tracks: Sequence[Track], *, config: AiConfig, laps: int = 3, episodes: int = 1
+    policy: Policy,
+    tracks: Sequence[AnyTrack],
+    *,
+    config: AiConfig,
+    laps: int = 3,
+    episodes: int = 1,
+    bridge: Bridge | None = None,
 ) -> list[Episode]:
     """Drive from the standing start of every track.
 
@@ -81,27 +94,47 @@ def drive(
         config: Reward weights and the time-out for standing still; ``maxSteps`` gives way to ``laps``.
         laps: Per episode.
         episodes: Per track.
+        bridge: Where the game is; None is the embedded simulator.
 
     Returns:
         The episodes, track by track.
     """
-    limits = [int(laps * track.length / SLOWEST_PACE * TICKS_PER_SECOND) for track in tracks]
+    lengths = [track.length if isinstance(track, Track) else MAX_LENGTH for track in tracks]
+    limits = [int(laps * length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]
     unlimited = EpisodeLimits(max(limits) + 1, config.episode.stillness_timeout_ticks)
-    simulator = Simulator(tracks, len(tracks) * episodes, dataclasses.replace(config, episode=unlimited))
-    results = [Episode(simulator.track_of(index).id, laps) for index in range(len(simulator.cars))]
-    running = list(range(len(results)))
-    while running:
-        simulator.step(policy(simulator.observations.astype(np.float32)))
-        for index in running:
-            results[index].count_step(simulator, index)
-        running = [
-            index
-            for index in running
-            if not simulator.terminated[index]
-            and len(results[index].lap_ticks) < laps
-            and results[index].steps < limits[index % len(tracks)]
-        ]
+    count = len(tracks) * episodes
+    engine = _make_engine(tracks, count, AiConfig(_visible(config.weights), unlimited), bridge)
+    try:
+        results = [Episode(tracks[index % len(tracks)].id, laps) for index in range(count)]
+        running = list(range(count))
+        engine.begin()
+        while running:
+            engine.step(policy(engine.observations.astype(np.float32)))
+            for index in running:
+                results[index].count_step(engine.infos[index], float(engine.rewards[index]))
+            running = [
+                index
+                for index in running
+                if not engine.terminated[index]
+                and len(results[index].lap_ticks) < laps
+                and results[index].steps < limits[index % len(tracks)]
+            ]
+    finally:
+        engine.close()
     return [episode for track in tracks for episode in results if episode.track_id == track.id]
+
+
+def _make_engine(tracks: Sequence[AnyTrack], num_cars: int, config: AiConfig, bridge: Bridge | None) -> Engine:
+    if bridge is not None:
+        return BridgeEngine(bridge, tracks, num_cars, config, lambda car: None)
+    return SimulatorEngine([track for track in tracks if isinstance(track, Track)], num_cars, config, lambda car: None)
+
+
+def _visible(weights: RewardWeights) -> RewardWeights:
+    """Return weights that show in the reward's components when a car is off the road, also where that costs nothing."""
+    if weights.off_track_penalty != 0:
+        return weights
+    return dataclasses.replace(weights, off_track_penalty=-IMPERCEPTIBLE)
 
 
 def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:

@@ -1,9 +1,13 @@
 """Getting ready quickly: the simulator is compiled or loaded while PyTorch is imported."""
 
 import threading
+from typing import TYPE_CHECKING
 
 from racer_env.tracks import Track
 from training.cli import say
+
+if TYPE_CHECKING:
+    from racer_env.bridge import AnyTrack
 
 
 class Preparation:
@@ -15,8 +19,8 @@ class Preparation:
 
     PATIENCE_S = 3.0  # loading from Numba's cache takes about one
 
-    def __init__(self, track: Track, quiet: bool = False) -> None:
-        """Make it for a track; ``quiet`` says nothing."""
+    def __init__(self, track: "AnyTrack | None", quiet: bool = False) -> None:
+        """Make it for a track, None where no simulator is needed; ``quiet`` says nothing."""
         self._say = (lambda text: None) if quiet else say
         # A daemon, so that Ctrl-C ends the script. What fails here fails again, visibly, in the main thread.
         self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
@@ -35,7 +39,8 @@ class Preparation:
             self._thread.join()
 
 
-def _compile(track: Track) -> None:
+def _compile(track: "AnyTrack | None") -> None:
     from racer_env.simulator.simulator import Simulator
 
-    Simulator([track])
+    if isinstance(track, Track):
+        Simulator([track])

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racer_env.errors import ModelError, TrackError
-from racer_env.tracks import ALL_TRACKS, Track, load_tracks
+from racer_env.tracks import ALL_TRACKS, load_tracks
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
+
+    from racer_env.bridge import AnyTrack, Bridge
 
 STATISTICS_SUFFIX = "_vecnormalize.pkl"
 _PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
@@ -132,19 +134,27 @@ def read_track_ids(model: Path) -> list[str]:
     return [str(track_id) for track_id in track_ids] if isinstance(track_ids, list) else []
 
 
-def load_tracks_for(model: Path | None, names: Sequence[str], tracks_dir: Path | None) -> list[Track]:
+def load_tracks_for(
+    model: Path | None, names: Sequence[str], tracks_dir: Path | None, bridge: "Bridge | None" = None
+) -> "list[AnyTrack]":
     """Load the tracks that a user named; else those of the model; else all of the user's folder; else the first one.
+
+    Args:
+        model: The model that is going to drive.
+        names: What the user named.
+        tracks_dir: The user's folder.
+        bridge: Whose tracks they are; None is the embedded simulator.
 
     Raises:
         TrackError: A track does not exist or is wrong.
     """
-    own = read_track_ids(model) if model is not None else []
-    if names or not own:
-        return load_tracks(names or ["track-01" if tracks_dir is None else ALL_TRACKS], tracks_dir)
-    assert model is not None
+    own = read_track_ids(model) if model is not None and not names else []
+    wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
     try:
-        return load_tracks(own, tracks_dir)
+        return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]
     except TrackError as error:
+        if not own or model is None:
+            raise
         raise TrackError(
             f"{error}; {model.name} was trained there, so name its --tracks-dir or another --track-id"
         ) from error

@@ -15,9 +15,11 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
+from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge_url import EMBEDDED
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError
-from racer_env.physics import Physics
+from racer_env.physics import Physics, load_physics
 from racer_env.spaces import make_observation_space
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
@@ -27,6 +29,7 @@ from training.model_files import model_path, save_pair
 
 CLIP = 10.0  # of normalised observations and rewards
 MONITOR_NAME = "monitor.csv"
+UNKNOWN_PHYSICS = "unknown"  # instead of the fingerprint, where a bridge did not tell
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,14 @@ class Run:
         timesteps: Environment steps to train, on top of what a resumed model has.
         checkpoint_freq: Environment steps between checkpoints.
         seed: Of everything random.
+        bridge: Where the game is; None is the embedded simulator.
         random_start_share: Share of the episodes that start anywhere, on the move.
         models_dir, logs_dir: Where files go.
         resume_command: How to call the script again, without the model to resume.
     """
 
     name: str
-    tracks: list[Track]
+    tracks: list[AnyTrack]
     config: AiConfig
     num_envs: int
     timesteps: int
@@ -57,6 +61,7 @@ class Run:
     models_dir: Path
     logs_dir: Path
     resume_command: list[str]
+    bridge: Bridge | None = None
 
     @property
     def log_dir(self) -> Path:
@@ -73,12 +78,19 @@ def make_training_env(run: Run, gamma: float, statistics: Path | None = None) ->
         statistics: Of a model to go on with; None starts fresh.
     """
     run.log_dir.mkdir(parents=True, exist_ok=True)
+    knows_lengths = all(isinstance(track, Track) for track in run.tracks)
+    if len(run.tracks) > 1 and not knows_lengths:
+        say("the bridge does not tell how long its tracks are: a lap is worth the same on each, whatever its length")
+    has_starts = run.bridge is None or run.bridge.has_extensions
+    if run.random_start_share and not has_starts:
+        say("the bridge has standing starts only: every episode starts on the line")
     cars = RacerVecEnv(
         run.tracks,
         run.num_envs,
         run.config,
-        random_start_share=run.random_start_share,
-        equal_road_value=len(run.tracks) > 1,
+        random_start_share=run.random_start_share if has_starts else 0.0,
+        equal_road_value=len(run.tracks) > 1 and knows_lengths,
+        bridge_url=run.bridge or EMBEDDED,
     )
     monitored = VecMonitor(cars, str(_free_monitor_path(run.log_dir)))
     if statistics is None:
@@ -116,7 +128,8 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
         The script's exit code.
     """
     # stable-baselines3 saves every attribute with the model.
-    model.physics_fingerprint = run.tracks[0].physics.fingerprint  # type: ignore[attr-defined]
+    physics = physics_behind(run.bridge)
+    model.physics_fingerprint = UNKNOWN_PHYSICS if physics is None else physics.fingerprint  # type: ignore[attr-defined]
     model.track_ids = [track.id for track in run.tracks]  # type: ignore[attr-defined]
     model.set_logger(configure(str(run.log_dir), ["tensorboard"]))
     metrics = RacerMetricsCallback()
@@ -173,13 +186,25 @@ def load_model(algorithm: type[BaseAlgorithm], path: Path, env: VecNormalize | N
         raise ModelError(f"cannot load {path} as a {algorithm.__name__} model: {_first_line(error)}") from error
 
 
-def check_physics(model: BaseAlgorithm, path: Path, physics: Physics) -> None:
-    """Refuse a model of other physics.
+def physics_behind(bridge: Bridge | None) -> Physics | None:
+    """Return the physics that cars drive on; None if a bridge does not tell."""
+    return load_physics() if bridge is None or bridge.peer.physics is not None else None
+
+
+def check_physics(model: BaseAlgorithm, path: Path, physics: Physics | None) -> None:
+    """Refuse a model of other physics; where they are not known, anything goes.
 
     Raises:
         ModelError: Its fingerprint is another one.
     """
     trained_on = getattr(model, "physics_fingerprint", None)
+    if physics is None:
+        return
+    if trained_on == UNKNOWN_PHYSICS:
+        raise ModelError(
+            f"{path} was trained over a bridge that does not tell its physics; drive it over that bridge with "
+            "--bridge-url, or let training.parity compare them, and then evaluate with --any-physics"
+        )
     if trained_on != physics.fingerprint:
         raise ModelError(
             f"{path} was trained on other physics: {str(trained_on)[:12]} against {physics.fingerprint[:12]} now; "

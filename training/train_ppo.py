@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from training.bridges import add_bridge_argument, open_bridge
 from training.cli import (
     LOGS_DIR,
     MAX_CARS,
@@ -21,6 +22,8 @@ from training.cli import (
 if TYPE_CHECKING:
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import VecNormalize
+
+    from racer_env.bridge import Bridge
 
 ROLLOUT_STEPS = 4096  # environment steps per rollout with few cars
 DEFAULT_CHECKPOINT_FREQ = 50_000
@@ -61,7 +64,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m training.train_ppo",
-        description="Train a driver with PPO on the embedded simulator.",
+        description="Train a driver with PPO, on the embedded simulator or over the game's bridge.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="Model files contain pickles: resume only from files that you trust.",
     )
@@ -76,6 +79,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--num-envs", type=whole_number(1, MAX_CARS), help="cars (default: 64, or 96 for several tracks)"
     )
+    add_bridge_argument(parser)
     add_track_arguments(parser, "those of the model to resume, or all of --tracks-dir, or track-01")
     parser.add_argument(
         "--checkpoint-freq",
@@ -99,6 +103,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(arguments: argparse.Namespace) -> int:
+    with open_bridge(arguments.bridge_url) as bridge:
+        return _train_over(bridge, arguments)
+
+
+def _train_over(bridge: "Bridge | None", arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
     from racer_env.errors import ConfigError
     from training.loading import Preparation
@@ -115,7 +124,7 @@ def _train(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     resumed = find_model(arguments.resume) if arguments.resume else None
     statistics = find_statistics(resumed) if resumed else None
-    tracks = load_tracks_for(resumed, arguments.track_id, arguments.tracks_dir)
+    tracks = load_tracks_for(resumed, arguments.track_id, arguments.tracks_dir, bridge)
     num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
     if num_envs < len(tracks):
         raise ConfigError(f"--num-envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
@@ -123,7 +132,7 @@ def _train(arguments: argparse.Namespace) -> int:
     may_exist = arguments.overwrite or goes_on
     name = choose_run_name(arguments.run_name, "ppo_run", arguments.models_dir, arguments.logs_dir, may_exist)
 
-    with Preparation(tracks[0]):
+    with Preparation(None if bridge else tracks[0]):
         from stable_baselines3 import PPO
 
         from training.session import (
@@ -132,6 +141,7 @@ def _train(arguments: argparse.Namespace) -> int:
             load_model,
             load_statistics,
             make_training_env,
+            physics_behind,
             prepare,
             train,
         )
@@ -139,7 +149,7 @@ def _train(arguments: argparse.Namespace) -> int:
     # Whatever can be refused is refused before the run takes its name on disk.
     prepare(arguments.seed, arguments.device)
     if resumed and statistics:
-        check_physics(load_model(PPO, resumed, None, device=arguments.device), resumed, tracks[0].physics)
+        check_physics(load_model(PPO, resumed, None, device=arguments.device), resumed, physics_behind(bridge))
         load_statistics(statistics)
     claim_folders(name, arguments.models_dir, arguments.logs_dir, may_exist)
 
@@ -155,6 +165,7 @@ def _train(arguments: argparse.Namespace) -> int:
         models_dir=arguments.models_dir,
         logs_dir=arguments.logs_dir,
         resume_command=["python", "-m", "training.train_ppo", *_repeated(arguments)],
+        bridge=bridge,
     )
     env = make_training_env(run, settings.gamma, statistics)
     if resumed:
@@ -172,6 +183,7 @@ def _train(arguments: argparse.Namespace) -> int:
 def _repeated(arguments: argparse.Namespace) -> list[str]:
     """Return the arguments that a resumed run needs again; the tracks are in the model where they were not named."""
     flags = ["--track-id", *arguments.track_id] if arguments.track_id else []
+    flags += ["--bridge-url", *arguments.bridge_url] if arguments.bridge_url else []
     for flag, value, default in (
         ("--num-envs", arguments.num_envs, None),
         ("--tracks-dir", arguments.tracks_dir, None),

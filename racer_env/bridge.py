@@ -1,0 +1,213 @@
+"""Bridges that offer the same game: where they are, what they speak, which tracks they have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from racer_env.bridge_client import BridgeClient
+from racer_env.bridge_messages import Peer
+from racer_env.bridge_process import BridgeProcess
+from racer_env.bridge_url import default_bridge_url
+from racer_env.engine import STANDING, make_placement
+from racer_env.errors import BridgeError, ConfigError, TrackError
+from racer_env.physics import Physics, load_physics
+from racer_env.simulator.starts import Placement
+from racer_env.tracks import ALL_TRACKS, Track, load_track, parse_track
+
+VERSION_WITH_EXTENSIONS = 2
+
+
+@dataclass(frozen=True)
+class UnseenTrack:
+    """A track of a bridge that speaks version 1 of the protocol, which cannot describe it.
+
+    Attributes:
+        id: Its name on the wire.
+    """
+
+    id: str
+
+    @property
+    def name(self) -> str:
+        """The id; there is no other name."""
+        return self.id
+
+
+AnyTrack = Track | UnseenTrack
+
+
+class Bridge:
+    """One or more bridges with the same game behind them.
+
+    Attributes:
+        urls: Where they are.
+        peer: What they offer: of several, the least.
+    """
+
+    def __init__(
+        self,
+        urls: str | Sequence[str] = (),
+        processes: Sequence[BridgeProcess] = (),
+        *,
+        physics: Physics | None = None,
+        any_physics: bool = False,
+    ) -> None:
+        """Ask every bridge what it speaks.
+
+        Args:
+            urls: Where bridges are that somebody else has started.
+            processes: Bridges that run already and that may be started again when they die.
+            physics: That they must have, as far as they tell; None is the project's.
+            any_physics: Whether they may have others.
+
+        Raises:
+            BridgeError: One cannot be reached or is no bridge.
+            ConfigError: A URL is wrong, a bridge has other physics, or bridges differ.
+        """
+        self._others = [urls] if isinstance(urls, str) else list(urls)
+        self._processes = list(processes)
+        self._physics = load_physics() if physics is None else physics
+        self._tracks: dict[str, Track] = {}
+        if not self.urls:
+            raise ConfigError("a bridge needs at least one URL, got none")
+        self.peer = self._ask(any_physics)
+
+    @property
+    def urls(self) -> list[str]:
+        """Where they are."""
+        return [*(process.url for process in self._processes), *self._others]
+
+    @property
+    def has_extensions(self) -> bool:
+        """Whether they speak version 2: training starts, many cars on a connection, tracks that can be learned."""
+        return self.peer.protocol >= VERSION_WITH_EXTENSIONS
+
+    def track(self, name: str | Track, tracks_dir: str | Path | None = None) -> AnyTrack:
+        """Return a track of the bridge.
+
+        Args:
+            name: Its id; or a track, or a path that ends in ``.json``, that the bridge must have too.
+            tracks_dir: A folder with track files of one's own; what is there under the same id must be the same.
+
+        Raises:
+            TrackError: The bridge has no such track, or another one under that id.
+        """
+        own = name if isinstance(name, Track) else None
+        if isinstance(name, str) and name.endswith(".json"):
+            own = load_track(name)
+        elif isinstance(name, str) and tracks_dir is not None and (Path(tracks_dir) / f"{name}.json").is_file():
+            own = load_track(name, tracks_dir)
+        track_id = own.id if own is not None else str(name)
+        if not self.has_extensions:
+            return UnseenTrack(track_id) if own is None else own
+        if track_id not in self.peer.tracks:
+            raise TrackError(
+                f"the bridge at {self.urls[0]} has no track {track_id!r}; it has: {', '.join(sorted(self.peer.tracks))}"
+            )
+        theirs = self.peer.tracks[track_id]
+        if own is not None and own.fingerprint != theirs.fingerprint:
+            raise TrackError(
+                f"the bridge's {track_id} is another track than yours: total length {theirs.length:,.1f} against "
+                f"{own.length:,.1f} units; give one of them another id"
+            )
+        return own if own is not None else self._learn(track_id)
+
+    def tracks(self, names: Sequence[str], tracks_dir: str | Path | None = None) -> list[AnyTrack]:
+        """Return several tracks; the name ``all`` stands for every track of the bridge, in order of id.
+
+        Raises:
+            TrackError: As for ``track``; also when a track is named twice, or the bridge cannot list its tracks.
+        """
+        wanted: list[str] = []
+        for name in names:
+            if name == ALL_TRACKS and not self.has_extensions:
+                raise TrackError(f"the bridge at {self.urls[0]} cannot list its tracks; name them instead of {name!r}")
+            wanted.extend(sorted(self.peer.tracks) if name == ALL_TRACKS else [name])
+        tracks = [self.track(name, tracks_dir) for name in wanted]
+        for index, track in enumerate(tracks):
+            if track.id in [other.id for other in tracks[:index]]:
+                raise TrackError(f"the track {track.id!r} is named twice; name every track once")
+        return tracks
+
+    def placement(
+        self, track: AnyTrack, start: str | Mapping[str, float], random: np.random.Generator
+    ) -> Placement | None:
+        """Make the placement that a reset option asks for, see ``make_placement``.
+
+        Raises:
+            ConfigError: It is wrong, or the bridge knows standing starts only.
+        """
+        if start == STANDING:
+            return None
+        if not self.has_extensions or isinstance(track, UnseenTrack):
+            raise ConfigError(
+                f"start is {start!r}, but the bridge at {self.urls[0]} speaks version 1 of the protocol, "
+                f"which has standing starts only; use {STANDING!r}"
+            )
+        return make_placement(track, start, random)
+
+    def restart(self, error: BridgeError) -> None:
+        """Start the bridges again after an error, if this process has started them all.
+
+        Raises:
+            BridgeError: ``error`` itself if it has not; otherwise they cannot be started, or died too often.
+        """
+        if self._others:
+            raise error
+        for process in self._processes:
+            process.restart(error)
+
+    def _ask(self, any_physics: bool) -> Peer:
+        peers = []
+        for url in self.urls:
+            with BridgeClient(url) as client:
+                peer = client.hello()
+            if not any_physics and peer.physics not in (None, self._physics.fingerprint):
+                raise ConfigError(
+                    f"the bridge at {url} has other physics: {peer.physics} against {self._physics.fingerprint} here; "
+                    "a driver trained on one is worth nothing on the other, so give both the same physics.json"
+                )
+            peers.append(peer)
+        for url, peer in zip(self.urls, peers, strict=True):
+            if (peer.protocol >= VERSION_WITH_EXTENSIONS) != (peers[0].protocol >= VERSION_WITH_EXTENSIONS):
+                raise ConfigError(f"the bridges at {self.urls[0]} and {url} speak different versions of the protocol")
+            if peer.tracks != peers[0].tracks:
+                raise ConfigError(f"the bridges at {self.urls[0]} and {url} have different tracks")
+        return min(peers, key=lambda peer: peer.max_envs)
+
+    def _learn(self, track_id: str) -> Track:
+        if track_id not in self._tracks:
+            with BridgeClient(self.urls[0]) as client:
+                document = client.track(track_id)
+            where = f"{track_id} of the bridge at {self.urls[0]}"
+            # What the game itself drives on is taken as it is.
+            track = parse_track(document, where, self._physics, must_be_drivable=False)
+            if track.fingerprint != self.peer.tracks[track_id].fingerprint:
+                raise TrackError(f"{where} has another fingerprint than the bridge says")
+            self._tracks[track_id] = track
+        return self._tracks[track_id]
+
+
+def bridge_at(bridge_url: str | Sequence[str] | Bridge | None) -> Bridge | None:
+    """Return the bridges that an environment's argument means; None is the embedded simulator."""
+    if isinstance(bridge_url, Bridge):
+        return bridge_url
+    if bridge_url is None or isinstance(bridge_url, str):
+        url = default_bridge_url(bridge_url)
+        return None if url is None else Bridge(url)
+    return Bridge(bridge_url)
+
+
+def track_on(bridge: Bridge | None, track: str | AnyTrack) -> AnyTrack:
+    """Return a track of a bridge, or of the embedded simulator.
+
+    Raises:
+        TrackError: There is no such track, or the bridge has another one under that id.
+    """
+    if isinstance(track, UnseenTrack):
+        return track
+    if bridge is not None:
+        return bridge.track(track)
+    return track if isinstance(track, Track) else load_track(track)

@@ -1,0 +1,52 @@
+"""A bridge as the one car of an environment."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge_client import BridgeClient
+from racer_env.config import AiConfig
+from racer_env.tracks import Track
+
+
+class BridgeCar:
+    """One car on a connection of its own.
+
+    Attributes:
+        track: The track of the running episode.
+    """
+
+    def __init__(self, bridge: Bridge, track_id: str | Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
+        """Connect."""
+        self._bridge = bridge
+        self._tracks_dir = tracks_dir
+        self._config = config
+        self.track: AnyTrack = bridge.track(track_id, tracks_dir)
+        self._client = BridgeClient(bridge.urls[0])
+
+    def begin(
+        self, track_id: str | Track | None, start: str | Mapping[str, float], random: np.random.Generator
+    ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+        """Begin an episode; see ``RacerEnv.reset``. After the bridge was lost this connects anew."""
+        track = self.track if track_id is None else self._bridge.track(track_id, self._tracks_dir)
+        placement = self._bridge.placement(track, start, random)
+        if self._client.is_lost:
+            self._client = BridgeClient(self._bridge.urls[0])
+        observation, info = self._client.reset(track.id, self._config, placement)
+        self.track = track
+        return observation, info
+
+    def step(
+        self, action: npt.NDArray[np.floating]
+    ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Advance by one tick; see ``RacerEnv.step``."""
+        result = self._client.step(action)
+        return result.observation, result.reward, result.terminated, result.truncated, result.info
+
+    def close(self) -> None:
+        """Disconnect; twice is fine."""
+        self._client.close()

@@ -1,0 +1,239 @@
+"""One or more bridges as an engine for a vector environment."""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge_client import BridgeClient
+from racer_env.config import AiConfig
+from racer_env.engine import NextStart
+from racer_env.errors import BridgeError
+from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
+from racer_env.simulator.simulator import checked_actions
+from racer_env.simulator.starts import Placement
+from racer_env.spaces import REWARD_KEYS, STEP_INFO_KEYS
+
+FloatArray = npt.NDArray[np.float64]
+
+_log = logging.getLogger(__name__)
+
+
+class BridgeEngine:
+    """N cars on one or more bridges; see ``Engine`` for the attributes.
+
+    A bridge that speaks version 1 of the protocol has a connection per car, another one a connection per track.
+    All requests of a step are sent before the first reply is read.
+
+    When bridges die that this process has started, they are started again: the step then truncates every episode
+    with the last observation that was seen, and all cars begin anew. Otherwise the error is raised and the engine is
+    of no more use.
+    """
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        tracks: Sequence[AnyTrack],
+        num_cars: int,
+        config: AiConfig,
+        next_start: NextStart,
+        progress_scale: Sequence[float] | None = None,
+    ) -> None:
+        """Connect.
+
+        Args:
+            bridge: Where.
+            tracks: Car i drives on track i modulo their number.
+            num_cars: N.
+            config: Reward weights and episode limits.
+            next_start: Where episodes begin.
+            progress_scale: A factor per track on the weight of progress.
+        """
+        self.observations = np.zeros((num_cars, OBSERVATION_SIZE))
+        self.rewards = np.zeros(num_cars)
+        self.terminated = np.zeros(num_cars, np.bool_)
+        self.truncated = np.zeros(num_cars, np.bool_)
+        self.infos: npt.NDArray[np.void] = np.zeros(num_cars, INFO_DTYPE)
+        self.terminal_observations: dict[int, FloatArray] = {}
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(num_cars)]
+        self.next_start = next_start
+        self._bridge = bridge
+        self._tracks = list(tracks)
+        scale = [1.0] * len(self._tracks) if progress_scale is None else progress_scale
+        self._configs = [_scaled(config, factor) for factor in scale]
+        self._connections: list[_Connection] = []
+        self._connect()
+
+    def begin(self) -> None:
+        """Begin an episode for every car."""
+        self.terminal_observations = {}
+        self._exchange(self._begin)
+
+    def step(self, actions: npt.NDArray[np.floating]) -> None:
+        """Advance every car by one tick; those that have finished begin anew."""
+        checked = checked_actions(actions, len(self.rewards))
+        before = self.observations.copy()
+        self.terminal_observations = {}
+        if self._exchange(lambda: self._step(checked)):
+            self.rewards[:] = 0.0
+            self.terminated[:], self.truncated[:] = False, True
+            for key in REWARD_KEYS:
+                self.infos[key] = 0.0
+            self.terminal_observations = dict(enumerate(before))
+
+    def close(self) -> None:
+        """Disconnect; twice is fine."""
+        for connection in self._connections:
+            connection.client.close()
+        self._connections = []
+
+    def _exchange(self, talk: Callable[[], None]) -> bool:
+        """Talk to the bridges; return whether they had to be restarted, and every car has therefore begun anew."""
+        try:
+            talk()
+            return False
+        except BridgeError as error:
+            failure = error
+        while True:
+            self._bridge.restart(failure)
+            _log.warning("%s; restarted the bridge, running episodes are truncated", failure)
+            try:
+                self.close()
+                self._connect()
+                self._begin()
+                return True
+            except BridgeError as error:
+                failure = error
+
+    def _begin(self) -> None:
+        for_all(self._connections, lambda connection: connection.send_begin(self))
+        for_all(self._connections, lambda connection: connection.receive_begin(self))
+
+    def _step(self, actions: FloatArray) -> None:
+        for_all(self._connections, lambda connection: connection.send_step(actions))
+        for_all(self._connections, lambda connection: connection.receive_step(self))
+        waiting = [connection for connection in self._connections if connection.must_begin]
+        for_all(waiting, lambda connection: connection.send_begin(self))
+        for_all(waiting, lambda connection: connection.receive_begin(self))
+
+    def _connect(self) -> None:
+        urls, kind = self._bridge.urls, _ManyCars if self._bridge.has_extensions else _OneCar
+        most = self._bridge.peer.max_envs
+        on_track = [range(index, len(self.rewards), len(self._tracks)) for index in range(len(self._tracks))]
+        for index, cars in enumerate(on_track):
+            share = min(most, -(-len(cars) // len(urls)))
+            for first in range(0, len(cars), share):
+                url = urls[len(self._connections) % len(urls)]
+                part = cars[first : first + share]
+                self._connections.append(kind(BridgeClient(url), part, self._tracks[index].id, self._configs[index]))
+
+
+class _Connection(Protocol):
+    """A connection and the cars on it."""
+
+    client: BridgeClient
+    must_begin: bool
+
+    def send_begin(self, engine: BridgeEngine) -> None: ...
+
+    def receive_begin(self, engine: BridgeEngine) -> None: ...
+
+    def send_step(self, actions: FloatArray) -> None: ...
+
+    def receive_step(self, engine: BridgeEngine) -> None: ...
+
+
+class _OneCar:
+    """A car on a connection of its own, in version 1 of the protocol."""
+
+    def __init__(self, client: BridgeClient, cars: range, track_id: str, config: AiConfig) -> None:
+        self.client = client
+        self.must_begin = True
+        (self._car,) = cars
+        self._track_id = track_id
+        self._config = config
+
+    def send_begin(self, engine: BridgeEngine) -> None:
+        self.client.send_reset(self._track_id, self._config, engine.next_start(self._car))
+
+    def receive_begin(self, engine: BridgeEngine) -> None:
+        engine.observations[self._car], engine.reset_infos[self._car] = self.client.receive_reset()
+        self.must_begin = False
+
+    def send_step(self, actions: FloatArray) -> None:
+        self.client.send_step(actions[self._car])
+
+    def receive_step(self, engine: BridgeEngine) -> None:
+        car, result = self._car, self.client.receive_step()
+        engine.observations[car] = result.observation
+        engine.rewards[car] = result.reward
+        engine.terminated[car], engine.truncated[car] = result.terminated, result.truncated
+        engine.infos[car] = tuple(result.info[key] for key in STEP_INFO_KEYS)
+        self.must_begin = result.terminated or result.truncated
+        if self.must_begin:
+            engine.terminal_observations[car] = result.observation
+
+
+class _ManyCars:
+    """Cars of one track on one connection, in version 2 of the protocol: the bridge begins their next episodes."""
+
+    must_begin = False
+
+    def __init__(self, client: BridgeClient, cars: range, track_id: str, config: AiConfig) -> None:
+        self.client = client
+        self._cars = cars
+        self._rows = slice(cars.start, cars.stop, cars.step)
+        self._track_id = track_id
+        self._config = config
+        # By place on the connection: the next starts that the bridge has not been told yet.
+        self._next_starts: dict[int, Placement | None] = {}
+
+    def send_begin(self, engine: BridgeEngine) -> None:
+        starts = [engine.next_start(car) for car in self._cars]
+        self._next_starts = {}
+        next_starts = [engine.next_start(car) for car in self._cars]
+        self.client.send_reset_many(self._track_id, self._config, starts, next_starts)
+
+    def receive_begin(self, engine: BridgeEngine) -> None:
+        observations, infos = self.client.receive_reset_many(len(self._cars))
+        engine.observations[self._rows] = observations
+        for car, info in zip(self._cars, infos, strict=True):
+            engine.reset_infos[car] = info
+
+    def send_step(self, actions: FloatArray) -> None:
+        self.client.send_step_many(actions[self._rows], self._next_starts)
+        self._next_starts = {}
+
+    def receive_step(self, engine: BridgeEngine) -> None:
+        results = self.client.receive_step_many(len(self._cars))
+        engine.observations[self._rows] = results.observations
+        engine.rewards[self._rows] = results.rewards
+        engine.terminated[self._rows] = results.terminated
+        engine.truncated[self._rows] = results.truncated
+        engine.infos[self._rows] = results.infos
+        for place, (observation, info) in results.finished.items():
+            car = self._cars[place]
+            engine.terminal_observations[car] = observation
+            engine.reset_infos[car] = info
+            self._next_starts[place] = engine.next_start(car)
+
+
+def for_all(connections: Sequence[_Connection], talk: Callable[[_Connection], None]) -> None:
+    """Talk on every connection and then raise the first error: also after it, so that no reply stays unread."""
+    errors = []
+    for connection in connections:
+        try:
+            talk(connection)
+        except BridgeError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+
+
+def _scaled(config: AiConfig, factor: float) -> AiConfig:
+    weights = dataclasses.replace(config.weights, progress=config.weights.progress * factor)
+    return dataclasses.replace(config, weights=weights)

@@ -1,0 +1,186 @@
+"""The bundled bridge as a child process that ends with its parent."""
+
+import contextlib
+import logging
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import BridgeError, BridgeLostError
+
+BRIDGE_DIR = PROJECT_ROOT / "bridge"
+READY = "listening on "
+START_TIMEOUT_S = 30.0
+INSTALL_TIMEOUT_S = 600.0
+STOP_TIMEOUT_S = 2.0
+MAX_RESTARTS = 3  # within RESTART_WINDOW_S
+RESTART_WINDOW_S = 600.0
+RESTART_PAUSE_S = 0.5  # before the second start within the window; doubled for each further one
+
+_log = logging.getLogger(__name__)
+
+
+class BridgeProcess:
+    """A bridge on a free port. It ends when ``stop`` is called, and when this process ends, however that is."""
+
+    def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
+        """Start it and wait until it listens.
+
+        Args:
+            say: Told about installation, which takes some seconds and happens once.
+
+        Raises:
+            BridgeLostError: Node is missing, or the bridge cannot be installed or started.
+        """
+        self._say = say
+        self._restarts: deque[float] = deque()
+        self._process: subprocess.Popen[str] | None = None
+        self.url = ""
+        install_bridge(say)
+        self._start()
+
+    def __enter__(self) -> "BridgeProcess":
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End it; twice is fine."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()  # which asks it to end
+        for end in (process.terminate, process.kill):
+            try:
+                process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                end()
+        process.wait()
+
+    def restart(self, error: BridgeError) -> None:
+        """End what is left of it and start it again, on another port.
+
+        Raises:
+            BridgeLostError: It has been restarted MAX_RESTARTS times within RESTART_WINDOW_S, or does not start.
+        """
+        now = time.monotonic()
+        while self._restarts and now - self._restarts[0] > RESTART_WINDOW_S:
+            self._restarts.popleft()
+        if len(self._restarts) >= MAX_RESTARTS:
+            raise BridgeLostError(
+                f"{error}; it has been restarted {MAX_RESTARTS} times within {RESTART_WINDOW_S / 60:g} minutes already"
+            ) from error
+        self.stop()
+        if self._restarts:
+            time.sleep(RESTART_PAUSE_S * 2 ** (len(self._restarts) - 1))
+        self._restarts.append(now)
+        self._start()
+
+    def _start(self) -> None:
+        # A group of its own, so that Ctrl-C reaches the script alone, which then still has a bridge to say goodbye to.
+        options = (
+            {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+            if sys.platform == "win32"
+            else {"start_new_session": True}
+        )
+        self._process = subprocess.Popen(
+            [_tool("node"), str(_entry_point()), "--port", "0", "--until-stdin-closes"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            **options,
+        )
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=_read_lines, args=(self._process, lines), daemon=True).start()
+        try:
+            line = lines.get(timeout=START_TIMEOUT_S)
+        except queue.Empty:
+            line = f"no sign of life within {START_TIMEOUT_S:g} s"
+        if not line.startswith(READY):
+            self.stop()
+            raise BridgeLostError(f"the bundled bridge does not start: {line}")
+        self.url = line.removeprefix(READY).strip()
+
+
+def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
+    """Install and compile the bundled bridge where that is not done yet.
+
+    Raises:
+        BridgeLostError: Node is missing, or the installation fails.
+    """
+    _tool("node")
+    lock, installed = BRIDGE_DIR / "package-lock.json", BRIDGE_DIR / "node_modules" / ".package-lock.json"
+    if not installed.is_file() or installed.stat().st_mtime < lock.stat().st_mtime:
+        say("installing the bridge with npm, once; this takes some seconds ...")
+        _run_npm("ci", "--no-audit", "--no-fund")
+        installed.touch()
+    sources = [*BRIDGE_DIR.glob("src/**/*.ts"), BRIDGE_DIR / "tsconfig.json", installed]
+    compiled = _entry_point()
+    if not compiled.is_file() or compiled.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+        _run_npm("run", "build")
+        compiled.touch()
+
+
+def _entry_point() -> Path:
+    return BRIDGE_DIR / "dist" / "src" / "main.js"
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise BridgeLostError(f"the bundled bridge needs {name}, which is not on the PATH; install Node.js 20 or later")
+    return path
+
+
+def _run_npm(*arguments: str) -> None:
+    command = [_tool("npm"), *arguments]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=BRIDGE_DIR,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=INSTALL_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BridgeLostError(f"cannot install the bundled bridge: {error}") from error
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        raise BridgeLostError(
+            f"`npm {' '.join(arguments)}` failed in {BRIDGE_DIR}: {' | '.join(lines[-3:])[:500] or 'no output'}"
+        )
+
+
+def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> None:
+    """Pass the first line on, log the others, and notice the end."""
+    assert process.stdout is not None
+    is_first = True
+    for line in process.stdout:
+        if is_first:
+            lines.put(line.strip())
+            is_first = False
+        else:
+            _log.warning("bridge: %s", line.strip())
+    if is_first:
+        lines.put(f"it ended with exit code {process.wait()}")

@@ -1,0 +1,69 @@
+"""The embedded simulator as the one car of an environment."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.config import AiConfig
+from racer_env.engine import make_placement
+from racer_env.simulator.simulator import ACTION_SIZE, Simulator
+from racer_env.simulator.starts import start_for
+from racer_env.spaces import reset_info, step_info
+from racer_env.tracks import Track, load_track
+
+
+class SimulatorCar:
+    """One car, on any track.
+
+    Attributes:
+        simulator: What drives it.
+    """
+
+    def __init__(self, track_id: str | Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
+        """Put it on the line."""
+        self._tracks_dir = tracks_dir
+        self._config = config
+        self._simulators: dict[str, Simulator] = {}
+        self.simulator = self._simulator_for(track_id)
+
+    @property
+    def track(self) -> Track:
+        """The track of the running episode."""
+        return self.simulator.tracks[0]
+
+    def begin(
+        self, track_id: str | Track | None, start: str | Mapping[str, float], random: np.random.Generator
+    ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+        """Begin an episode; see ``RacerEnv.reset``."""
+        simulator = self.simulator if track_id is None else self._simulator_for(track_id)
+        track = simulator.tracks[0]
+        simulator.place([0], [start_for(track.geometry, make_placement(track, start, random))])
+        self.simulator = simulator
+        return simulator.observations[0], reset_info(simulator.cars[0])
+
+    def step(
+        self, action: npt.NDArray[np.floating]
+    ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Advance by one tick; see ``RacerEnv.step``."""
+        simulator = self.simulator
+        simulator.step(np.reshape(action, (1, ACTION_SIZE)))
+        return (
+            simulator.observations[0],
+            float(simulator.rewards[0]),
+            bool(simulator.terminated[0]),
+            bool(simulator.truncated[0]),
+            step_info(simulator.infos[0]),
+        )
+
+    def close(self) -> None:
+        """End it; there is nothing to end."""
+
+    def _simulator_for(self, track_id: str | Track) -> Simulator:
+        key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
+        if key not in self._simulators:
+            track = track_id if isinstance(track_id, Track) else load_track(track_id, self._tracks_dir)
+            self._simulators[key] = Simulator([track], 1, self._config)
+        return self._simulators[key]

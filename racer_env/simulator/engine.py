@@ -1,0 +1,63 @@
+"""The embedded simulator as an engine for a vector environment."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.config import AiConfig
+from racer_env.engine import NextStart
+from racer_env.simulator.simulator import Simulator
+from racer_env.simulator.starts import start_for
+from racer_env.spaces import reset_info
+from racer_env.tracks import Track
+
+
+class SimulatorEngine:
+    """N cars in one call; see ``Engine`` for the attributes.
+
+    Attributes:
+        simulator: What drives them.
+    """
+
+    def __init__(
+        self,
+        tracks: Sequence[Track],
+        num_cars: int,
+        config: AiConfig | None,
+        next_start: NextStart,
+        progress_scale: Sequence[float] | None = None,
+    ) -> None:
+        """Put every car on the line; the arguments are those of ``Simulator``."""
+        self.simulator = Simulator(tracks, num_cars, config, progress_scale)
+        self.observations = self.simulator.observations
+        self.rewards = self.simulator.rewards
+        self.terminated = self.simulator.terminated
+        self.truncated = self.simulator.truncated
+        self.infos = self.simulator.infos
+        self.terminal_observations: dict[int, npt.NDArray[np.float64]] = {}
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(num_cars)]
+        self._next_start = next_start
+
+    def begin(self) -> None:
+        """Begin an episode for every car."""
+        self.terminal_observations = {}
+        self._place(list(range(len(self.reset_infos))))
+
+    def step(self, actions: npt.NDArray[np.floating]) -> None:
+        """Advance every car by one tick; those that have finished begin anew."""
+        self.simulator.step(actions)
+        finished = np.flatnonzero(self.terminated | self.truncated).tolist()
+        self.terminal_observations = {car: self.observations[car].copy() for car in finished}
+        if finished:
+            self._place(finished)
+
+    def close(self) -> None:
+        """End it; there is nothing to end."""
+
+    def _place(self, cars: list[int]) -> None:
+        simulator = self.simulator
+        simulator.place(cars, [start_for(simulator.track_of(car).geometry, self._next_start(car)) for car in cars])
+        for car in cars:
+            self.reset_infos[car] = reset_info(simulator.cars[car])

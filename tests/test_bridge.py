@@ -1,0 +1,169 @@
+"""What bridges offer, and what is refused before anything is driven."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from racer_env.bridge import Bridge, UnseenTrack, bridge_at, track_on
+from racer_env.bridge_url import default_bridge_url
+from racer_env.engine import RANDOM, STANDING
+from racer_env.errors import BridgeLostError, ConfigError, TrackError
+from racer_env.physics import load_physics
+from racer_env.tracks import Track
+from tests.fake_peer import FakePeer, version_1_game
+from tests.helpers import TRACK_IDS, ring_track
+from tests.test_bridge_client import always
+from tests.test_bridge_messages import HELLO
+
+OTHER_PHYSICS = "cd" * 32
+
+
+def hello_of(tracks: list[Track], **changes: Any) -> dict[str, Any]:
+    """Return the hello of a bridge that has these tracks and the project's physics."""
+    entries = [{"id": t.id, "name": t.name, "length": t.length, "fingerprint": t.fingerprint} for t in tracks]
+    return {**HELLO, "physics": load_physics().fingerprint, "tracks": entries, **changes}
+
+
+# --- Version 2 ---
+
+
+def test_bridge_tells_what_it_has(bridge_server: str, tracks: list[Track]) -> None:
+    """The real bridge has the project's physics and tracks, by the same fingerprints."""
+    peer = Bridge(bridge_server).peer
+    assert peer.physics == load_physics().fingerprint
+    assert {track_id: track.fingerprint for track_id, track in peer.tracks.items()} == {
+        track.id: track.fingerprint for track in tracks
+    }
+    for track in tracks:
+        assert peer.tracks[track.id].length == pytest.approx(track.length, abs=1e-9)
+
+
+def test_simulator_learns_a_track_from_a_bridge(bridge_server: str, tracks: list[Track]) -> None:
+    """A learned track is the bridge's, to the last digit."""
+    for track in tracks:
+        learned = Bridge(bridge_server).track(track.id)
+        assert isinstance(learned, Track)
+        assert learned.to_json() == track.to_json()
+
+
+def test_all_tracks_of_a_bridge(bridge_server: str) -> None:
+    """The name all stands for what the bridge has."""
+    assert [track.id for track in Bridge(bridge_server).tracks(["all"])] == list(TRACK_IDS)
+
+
+def test_track_named_twice_is_refused(bridge_server: str) -> None:
+    """Every track is named once."""
+    with pytest.raises(TrackError, match="'track-01' is named twice"):
+        Bridge(bridge_server).tracks(["all", "track-01"])
+
+
+def test_unknown_track_is_refused(bridge_server: str) -> None:
+    """The message lists what there is."""
+    with pytest.raises(TrackError, match="no track 'moon'; it has: track-01, track-02, track-03"):
+        Bridge(bridge_server).track("moon")
+
+
+def test_own_track_must_be_the_bridges(bridge_server: str, tmp_path: Path) -> None:
+    """Another track under a known id is refused, in words."""
+    document = {**ring_track().to_json(), "id": "track-01"}
+    path = tmp_path / "track-01.json"
+    path.write_text(json.dumps(document))
+    for arguments in ((str(path),), ("track-01", tmp_path)):
+        with pytest.raises(TrackError, match=r"another track than yours: total length 1,1\d\d\.\d against 1,2\d\d\.\d"):
+            Bridge(bridge_server).track(*arguments)
+
+
+def test_other_physics_are_refused_by_name() -> None:
+    """The error names both fingerprints."""
+    with FakePeer(always({**HELLO, "physics": OTHER_PHYSICS})) as peer:
+        with pytest.raises(ConfigError, match=f"{OTHER_PHYSICS} against {load_physics().fingerprint}"):
+            Bridge(peer.url)
+        assert Bridge(peer.url, any_physics=True).peer.physics == OTHER_PHYSICS
+
+
+def test_bridges_must_have_the_same_tracks(tracks: list[Track]) -> None:
+    """Two bridges with different games are refused."""
+    with FakePeer(always(hello_of(tracks))) as one, FakePeer(always(hello_of(tracks[:2]))) as other:
+        assert len(Bridge([one.url, one.url]).urls) == 2
+        with pytest.raises(ConfigError, match="have different tracks"):
+            Bridge([one.url, other.url])
+
+
+def test_bridges_must_speak_the_same_version(tracks: list[Track]) -> None:
+    """One connection per car here and one for all there does not go together."""
+    with (
+        FakePeer(always(hello_of(tracks))) as one,
+        FakePeer(version_1_game(tracks)) as other,
+        pytest.raises(ConfigError, match="different versions"),
+    ):
+        Bridge([one.url, other.url])
+
+
+def test_fewest_cars_per_connection_hold(tracks: list[Track]) -> None:
+    """Of two limits the lower one holds."""
+    with FakePeer(always(hello_of(tracks, maxEnvs=7))) as one, FakePeer(always(hello_of(tracks))) as other:
+        assert Bridge([other.url, one.url]).peer.max_envs == 7
+
+
+# --- Version 1 ---
+
+
+def test_version_1_tracks_are_taken_by_name(tracks: list[Track]) -> None:
+    """Nothing is known of them but the id; a track of one's own is taken at one's word."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        bridge = Bridge(peer.url)
+        assert not bridge.has_extensions
+        assert bridge.track("anything") == UnseenTrack("anything")
+        assert bridge.track(tracks[1]) is tracks[1]
+
+
+def test_version_1_cannot_list_its_tracks(tracks: list[Track]) -> None:
+    """They must be named."""
+    with FakePeer(version_1_game(tracks)) as peer, pytest.raises(TrackError, match="cannot list its tracks"):
+        Bridge(peer.url).tracks(["all"])
+
+
+def test_version_1_has_standing_starts_only(tracks: list[Track]) -> None:
+    """Another start is refused, also on a track that is known."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        bridge, random = Bridge(peer.url), np.random.default_rng(0)
+        assert bridge.placement(tracks[0], STANDING, random) is None
+        for track in (tracks[0], UnseenTrack("track-01")):
+            with pytest.raises(ConfigError, match="standing starts only"):
+                bridge.placement(track, RANDOM, random)
+
+
+# --- Which engine ---
+
+
+def test_no_url_is_refused() -> None:
+    """A bridge is somewhere."""
+    with pytest.raises(ConfigError, match="at least one URL"):
+        Bridge([])
+
+
+def test_unreachable_bridge_is_an_error() -> None:
+    """The first contact is made at once."""
+    with pytest.raises(BridgeLostError, match="no bridge at"):
+        Bridge("ws://127.0.0.1:1")
+
+
+def test_environment_variable_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An argument comes first, then the variable; the embedded simulator can be asked for in spite of it."""
+    assert default_bridge_url(None) is None
+    monkeypatch.setenv("RACER_BRIDGE_URL", "ws://127.0.0.1:5")
+    assert default_bridge_url(None) == "ws://127.0.0.1:5"
+    assert default_bridge_url("ws://127.0.0.1:6") == "ws://127.0.0.1:6"
+    assert default_bridge_url("embedded") is None
+    monkeypatch.setenv("RACER_BRIDGE_URL", "")
+    assert default_bridge_url(None) is None
+
+
+def test_track_on_the_embedded_simulator(track: Track) -> None:
+    """Without a bridge, ids are the project's tracks."""
+    assert bridge_at(None) is None
+    assert track_on(None, track) is track
+    assert track_on(None, "track-02").id == "track-02"

@@ -1,0 +1,196 @@
+"""The bundled bridge as a child: it starts, says why it does not, and never outlives its parent."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from racer_env import bridge_process
+from racer_env.bridge_client import BridgeClient
+from racer_env.bridge_process import BridgeProcess, install_bridge
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import BridgeError, BridgeLostError
+
+PARENT = """
+import sys, time
+from racer_env.bridge_process import BridgeProcess
+process = BridgeProcess()
+print(process.url, process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def is_listening(url: str) -> bool:
+    """Return whether a bridge answers."""
+    try:
+        BridgeClient(url, connect_timeout_s=1).close()
+    except BridgeError:
+        return False
+    return True
+
+
+def assert_ends(url: str) -> None:
+    """A bridge is gone within some seconds."""
+    deadline = time.monotonic() + 5
+    while is_listening(url):
+        assert time.monotonic() < deadline, f"{url} still answers"
+        time.sleep(0.05)
+
+
+def test_starts_and_stops(node_bridge: None) -> None:
+    """It listens on a port of its own until it is stopped; stopping twice is fine."""
+    process = BridgeProcess()
+    assert is_listening(process.url)
+    process.stop()
+    process.stop()
+    assert not is_listening(process.url)
+
+
+def test_two_at_once(node_bridge: None) -> None:
+    """Each has a port of its own."""
+    with BridgeProcess() as one, BridgeProcess() as other:
+        assert one.url != other.url
+        assert is_listening(one.url)
+        assert is_listening(other.url)
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "SIGINT"])
+def test_ends_when_its_parent_dies(node_bridge: None, end: str) -> None:
+    """However a script ends, its bridge ends too."""
+    if not hasattr(signal, end):
+        pytest.skip(f"needs {end}")
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], cwd=PROJECT_ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        url, pid = parent.stdout.readline().split()
+        assert is_listening(url)
+        parent.send_signal(getattr(signal, end))
+        parent.wait(5)
+        assert_ends(url)
+        deadline = time.monotonic() + 5
+        while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not Path(f"/proc/{pid}").exists()
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_it(node_bridge: None) -> None:
+    """It is in a process group of its own, so that the script can say goodbye first."""
+    if not hasattr(os, "getpgid"):
+        pytest.skip("needs process groups")
+    with BridgeProcess() as process:
+        assert os.getpgid(process.pid) != os.getpgid(0)
+
+
+def test_hanging_bridge_is_ended(node_bridge: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that does not react is killed."""
+    if not hasattr(signal, "SIGSTOP"):
+        pytest.skip("needs SIGSTOP")
+    monkeypatch.setattr(bridge_process, "STOP_TIMEOUT_S", 0.1)
+    process = BridgeProcess()
+    pid = process.pid
+    os.kill(pid, signal.SIGSTOP)
+    process.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_restarts_are_counted(node_bridge: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts again a few times within a window, with longer and longer pauses; later it may again."""
+    pauses: list[float] = []
+    monkeypatch.setattr(bridge_process.time, "sleep", pauses.append)
+    monkeypatch.setattr(bridge_process, "RESTART_PAUSE_S", 0.5)
+    with BridgeProcess() as process:
+        for _ in range(3):
+            process.restart(BridgeError("died"))
+            assert is_listening(process.url)
+        with pytest.raises(BridgeLostError, match="died; it has been restarted 3 times within 10 minutes already"):
+            process.restart(BridgeError("died"))
+        assert [pause for pause in pauses if pause >= 0.5] == [0.5, 1.0]  # waiting for a process sleeps too, shortly
+        monkeypatch.setattr(bridge_process, "RESTART_WINDOW_S", 0.0)
+        process.restart(BridgeError("died"))
+
+
+def test_startup_error_is_passed_on(node_bridge: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the bridge says before it ends is in the error."""
+    script = tmp_path / "main.js"
+    script.write_text("console.error('error: no tracks in here'); process.exit(2);")
+    monkeypatch.setattr(bridge_process, "_entry_point", lambda: script)
+    monkeypatch.setattr(bridge_process, "install_bridge", lambda say: None)
+    with pytest.raises(BridgeLostError, match="does not start: error: no tracks in here"):
+        BridgeProcess()
+
+
+def test_silent_start_has_a_deadline(node_bridge: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A bridge that says nothing is given up and ended."""
+    script = tmp_path / "main.js"
+    script.write_text("process.stdin.on('end', () => process.exit(0)); process.stdin.resume();")
+    monkeypatch.setattr(bridge_process, "_entry_point", lambda: script)
+    monkeypatch.setattr(bridge_process, "install_bridge", lambda say: None)
+    monkeypatch.setattr(bridge_process, "START_TIMEOUT_S", 0.2)
+    with pytest.raises(BridgeLostError, match="no sign of life within"):
+        BridgeProcess()
+
+
+def test_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Node there is one line with what to do."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(BridgeLostError, match=r"needs node, which is not on the PATH; install Node\.js 20"):
+        install_bridge()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bridge folder with a local dependency only, so that npm needs no network."""
+    folder = tmp_path / "bridge"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.ts").write_text("")
+    (folder / "tsconfig.json").write_text("{}")
+    (folder / "build.mjs").write_text(
+        "import fs from 'node:fs';\n"
+        "fs.mkdirSync('dist/src', { recursive: true });\n"
+        "fs.appendFileSync('dist/src/main.js', 'x');\n"
+    )
+    (folder / "dependency").mkdir()
+    (folder / "dependency" / "package.json").write_text(json.dumps({"name": "dependency", "version": "1.0.0"}))
+    package = {
+        "name": "bridge",
+        "version": "1.0.0",
+        "scripts": {"build": "node build.mjs"},
+        "dependencies": {"dependency": "file:dependency"},
+    }
+    (folder / "package.json").write_text(json.dumps(package))
+    npm = shutil.which("npm")
+    assert npm is not None
+    subprocess.run([npm, "install", "--package-lock-only", "--offline"], cwd=folder, check=True, capture_output=True)
+    monkeypatch.setattr(bridge_process, "BRIDGE_DIR", folder)
+    return folder
+
+
+def test_installs_once_and_compiles_after_changes(node_bridge: None, project: Path) -> None:
+    """The first start installs and compiles, the next does nothing, a changed source compiles again."""
+    said: list[str] = []
+    compiled = project / "dist" / "src" / "main.js"
+    install_bridge(said.append)
+    install_bridge(said.append)
+    assert compiled.read_text() == "x"
+    assert said == ["installing the bridge with npm, once; this takes some seconds ..."]
+    later = time.time() + 10
+    os.utime(project / "src" / "main.ts", (later, later))
+    install_bridge(said.append)
+    assert compiled.read_text() == "xx"
+    assert len(said) == 1
+
+
+def test_failed_installation_is_one_line(node_bridge: None, project: Path) -> None:
+    """The end of npm's output is in the error."""
+    (project / "package-lock.json").write_text("{}")
+    with pytest.raises(BridgeLostError, match="`npm ci .*failed in") as caught:
+        install_bridge()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,246 @@
+"""The scripts over a bridge: they reach it first, lose nothing when it dies, and end what they have started."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stable_baselines3 import PPO
+
+from racer_env.bridge_process import BridgeProcess
+from racer_env.physics import load_physics
+from racer_env.tracks import Track
+from tests.fake_peer import FakePeer, version_1_game
+from training import benchmark, evaluate, parity, train_ppo
+from training.bridges import open_bridge
+
+pytestmark = pytest.mark.timeout(60)
+
+NOBODY = "ws://127.0.0.1:1"
+STEPS = 1_000_000  # more than any test waits for
+
+
+def train(folder: Path, *arguments: str) -> int:
+    """Train with files in ``folder``."""
+    return train_ppo.main([*arguments, "--models-dir", str(folder / "models"), "--logs-dir", str(folder / "logs")])
+
+
+def steps_of(path: Path) -> int:
+    """Return a model's step counter."""
+    return PPO.load(path, device="cpu").num_timesteps
+
+
+def once_there(folder: Path, pattern: str, act: Callable[[], Any]) -> threading.Thread:
+    """Do something as soon as a file is there."""
+
+    def wait() -> None:
+        while not list(folder.glob(pattern)):
+            time.sleep(0.01)
+        act()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def kill(process: BridgeProcess) -> None:
+    """End a bridge without a warning."""
+    os.kill(process.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+
+
+# --- Reaching a bridge ---
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: train_ppo.main(["--bridge-url", NOBODY]),
+        lambda: benchmark.main(["--bridge-url", NOBODY]),
+        lambda: parity.main(["--bridge-url", NOBODY]),
+    ],
+)
+def test_unreachable_bridge_is_one_line(call: Callable[[], int], capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and how to start a bridge, before anything is loaded or built."""
+    assert call() == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert f"no bridge at {NOBODY}" in captured.err
+    assert "npm start" in captured.err
+    assert "loading" not in captured.out
+
+
+@pytest.mark.parametrize(
+    ("urls", "match"),
+    [(["nonsense"], "no bridge's URL"), (["embedded", "auto"], "not both"), (["ws://10.0.0.1:1"], "another machine")],
+)
+def test_wrong_urls_are_one_line(urls: list[str], match: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What cannot be a bridge is an argument error in words."""
+    assert train_ppo.main(["--bridge-url", *urls]) == 2
+    assert match in capsys.readouterr().err
+
+
+def test_no_url_is_the_embedded_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without argument and variable there is no bridge; the word asks for that in spite of the variable."""
+    with open_bridge(None) as bridge:
+        assert bridge is None
+    monkeypatch.setenv("RACER_BRIDGE_URL", NOBODY)
+    with open_bridge(["embedded"]) as bridge:
+        assert bridge is None
+
+
+def test_environment_variable_holds_for_scripts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The variable is the default of --bridge-url."""
+    monkeypatch.setenv("RACER_BRIDGE_URL", NOBODY)
+    assert benchmark.main([]) == 2
+    assert f"no bridge at {NOBODY}" in capsys.readouterr().err
+
+
+def test_auto_ends_with_the_script(node_bridge: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bundled bridge runs as long as it is used; several are several."""
+    with open_bridge(["auto", "auto"]) as bridge:
+        assert bridge is not None
+        urls = bridge.urls
+        assert len(set(urls)) == 2
+    assert f"driving over {urls[0]} and {urls[1]}" in capsys.readouterr().out
+    for url in urls:
+        assert benchmark.main(["--bridge-url", url]) == 2
+
+
+# --- Training and evaluating ---
+
+
+def test_train_and_evaluate_over_a_bridge(
+    bridge_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A driver trained over a bridge knows its physics, and drives the same on either engine."""
+    arguments = ["--timesteps", "8192", "--run-name", "remote", "--track-id", "track-01", "track-02"]
+    assert train(tmp_path, *arguments, "--bridge-url", bridge_server) == 0
+    model = tmp_path / "models" / "remote_final"
+    assert PPO.load(model, device="cpu").physics_fingerprint == load_physics().fingerprint  # type: ignore[attr-defined]
+    capsys.readouterr()
+    tables = []
+    for url in (bridge_server, "embedded"):
+        assert evaluate.main(["--model", str(model), "--laps", "1", "--bridge-url", url]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        tables.append([line for line in lines if line.startswith(("track-", "lap times"))])
+    assert len(tables[0]) == 4
+    assert tables[0] == tables[1]
+
+
+def test_training_over_a_bridge_learns_what_the_simulator_teaches(bridge_server: str, tmp_path: Path) -> None:
+    """Same seed, same first rollout: the weights after an update agree closely."""
+    for name, url in (("bridge", bridge_server), ("simulator", "embedded")):
+        assert train(tmp_path, "--timesteps", "4096", "--run-name", name, "--bridge-url", url, "--seed", "5") == 0
+    one, other = (
+        [p.detach().numpy() for p in PPO.load(tmp_path / "models" / f"{name}_final", device="cpu").policy.parameters()]
+        for name in ("bridge", "simulator")
+    )
+    for a, b in zip(one, other, strict=True):
+        assert a == pytest.approx(b, abs=1e-3)
+
+
+def test_version_1_game_is_enough(tracks: list[Track], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A game that speaks version 1 trains and evaluates; what it cannot do is said."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        arguments = ["--timesteps", "1024", "--num-envs", "4", "--run-name", "plain", "--track-id", "track-01"]
+        assert train(tmp_path, *arguments, "--bridge-url", peer.url) == 0
+        output = capsys.readouterr().out
+        assert "protocol version 1" in output
+        assert "every episode starts on the line" in output
+        model = str(tmp_path / "models" / "plain_final")
+        assert evaluate.main(["--model", model, "--laps", "1", "--bridge-url", peer.url]) == 0
+        assert (
+            train(tmp_path, "--timesteps", "1024", "--resume", model, "--run-name", "plain", "--bridge-url", peer.url)
+            == 0
+        )
+    assert evaluate.main(["--model", model]) == 2
+    assert "trained over a bridge that does not tell its physics" in capsys.readouterr().err
+    assert evaluate.main(["--model", model, "--any-physics", "--laps", "1"]) == 0
+
+
+def test_unknown_track_of_the_bridge_is_one_line(
+    bridge_server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tracks are looked up at the bridge, before anything is loaded."""
+    assert train(tmp_path, "--track-id", "moon", "--bridge-url", bridge_server) == 2
+    assert "has no track 'moon'" in capsys.readouterr().err
+
+
+# --- Dying bridges ---
+
+
+def test_killed_bridge_loses_nothing(node_bridge: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was trained is saved, the way to go on is printed, the exit code is 2; and going on works."""
+    models = tmp_path / "models"
+    with BridgeProcess() as process:
+        killer = once_there(models, "cut_*_steps.zip", lambda: kill(process))
+        arguments = ["--run-name", "cut", "--checkpoint-freq", "4096", "--track-id", "track-01"]
+        assert train(tmp_path, *arguments, "--timesteps", str(STEPS), "--bridge-url", process.url) == 2
+        killer.join()
+    captured = capsys.readouterr()
+    assert "lost the bridge" in captured.err
+    assert captured.err.count("\n") == 1
+    assert "go on with: python -m training.train_ppo" in captured.out
+    assert (models / "cut_interrupted_vecnormalize.pkl").is_file()
+    done = steps_of(models / "cut_interrupted.zip")
+    assert done >= 4096
+    resume = ["--resume", str(models / "cut_interrupted"), "--run-name", "cut", "--timesteps", "4096"]
+    assert train(tmp_path, *resume, "--bridge-url", "auto") == 0
+    assert steps_of(models / "cut_final.zip") == done + 4096
+
+
+@pytest.mark.parametrize("nonsense", [None, "no json", {"type": "step_result"}])
+def test_silent_or_lying_bridge_loses_nothing(
+    tracks: list[Track],
+    tmp_path: Path,
+    nonsense: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The same holds for a bridge that hangs past the deadline or answers nonsense in the middle of training."""
+    from racer_env.bridge_client import BridgeClient
+
+    monkeypatch.setitem(BridgeClient.__init__.__kwdefaults__, "reply_timeout_s", 1.0)
+
+    def make_answer() -> Callable[[dict[str, Any]], Any]:
+        game, count = version_1_game(tracks)(), iter(range(STEPS))
+        return lambda message: game(message) if next(count) < 600 else nonsense
+
+    with FakePeer(make_answer) as peer:
+        arguments = ["--num-envs", "2", "--run-name", "odd", "--timesteps", str(STEPS), "--track-id", "track-01"]
+        assert train(tmp_path, *arguments, "--bridge-url", peer.url) == 2
+    assert steps_of(tmp_path / "models" / "odd_interrupted.zip") > 0
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BridgeProcess]]:
+    """The bridges that scripts start, as they start them."""
+    processes: list[BridgeProcess] = []
+
+    class Noted(BridgeProcess):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            processes.append(self)
+
+    monkeypatch.setattr("racer_env.bridge_process.BridgeProcess", Noted)
+    yield processes
+
+
+def test_auto_bridge_is_restarted(
+    node_bridge: None, started: list[BridgeProcess], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bundled bridge that dies in the middle is started again, and the run ends as if nothing had been."""
+    models = tmp_path / "models"
+    killer = once_there(models, "on_*_steps.zip", lambda: kill(started[0]))
+    arguments = ["--run-name", "on", "--checkpoint-freq", "4096", "--timesteps", "40960", "--track-id", "track-01"]
+    assert train(tmp_path, *arguments, "--bridge-url", "auto") == 0
+    killer.join()
+    assert caplog.text.count("restarted the bridge, running episodes are truncated") == 1
+    assert steps_of(models / "on_final.zip") == 40960

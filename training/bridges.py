@@ -1,0 +1,66 @@
+"""Bridges on the command line: --bridge-url, and the bundled bridge that a script starts itself."""
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from racer_env.bridge_url import BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED
+from racer_env.errors import ConfigError
+from training.cli import say
+
+if TYPE_CHECKING:
+    from racer_env.bridge import Bridge
+
+AUTO = "auto"
+
+
+def add_bridge_argument(parser: argparse.ArgumentParser, default: str = "the embedded simulator") -> None:
+    """Add --bridge-url; ``default`` words what no --bridge-url means."""
+    parser.add_argument(
+        "--bridge-url",
+        nargs="+",
+        metavar="URL",
+        help=f"where the game's bridge listens, {DEFAULT_URL} for example, or several; '{AUTO}' starts the bundled one "
+        f"for as long as the script runs, '{EMBEDDED}' is the embedded simulator (default: {BRIDGE_URL_VARIABLE} "
+        f"if set, else {default})",
+    )
+
+
+@contextlib.contextmanager
+def open_bridge(
+    urls: list[str] | None, *, default: str = EMBEDDED, any_physics: bool = False, quiet: bool = False
+) -> Iterator["Bridge | None"]:
+    """Reach the bridges that a user named, before anything else is done, and end those that were started for it.
+
+    Args:
+        urls: The argument; None is the environment variable, and where that is not set the default.
+        default: What no argument means.
+        any_physics: Whether bridges may have other physics.
+        quiet: Whether to say nothing.
+
+    Yields:
+        The bridges, or None for the embedded simulator.
+
+    Raises:
+        BridgeError: One cannot be reached, started, or is none.
+        ConfigError: A URL is wrong, or a bridge has other physics.
+    """
+    urls = urls or [url for url in [os.environ.get(BRIDGE_URL_VARIABLE)] if url] or [default]
+    if urls == [EMBEDDED]:
+        yield None
+        return
+    if EMBEDDED in urls:
+        raise ConfigError(f"--bridge-url takes bridges or {EMBEDDED!r}, not both; got {' '.join(urls)}")
+    from racer_env.bridge import Bridge
+    from racer_env.bridge_process import BridgeProcess
+
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(BridgeProcess(say=(lambda text: None) if quiet else say)) for url in urls if url == AUTO
+        ]
+        bridge = Bridge([url for url in urls if url != AUTO], processes, any_physics=any_physics)
+        if not quiet:
+            say(f"driving over {' and '.join(bridge.urls)}{'' if bridge.has_extensions else ', protocol version 1'}")
+        yield bridge
