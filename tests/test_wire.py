@@ -136,7 +136,7 @@ def test_long_silence_is_fine(bridge_server: str) -> None:
     """A trainer that computes for a while between two steps keeps its connection; so does one that ignores pings."""
     with BridgeClient(bridge_server) as client:
         client.reset()
-        time.sleep(3)
+        time.sleep(1.5)
         client.step(ACTION)
 
 

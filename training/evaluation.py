@@ -13,9 +13,10 @@ from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
 from racer_env.engine import Engine
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.engine import SimulatorEngine
-from racer_env.tracks import MAX_LENGTH, Track
+from racer_env.tracks import Track
 
 IMPERCEPTIBLE = 1e-300  # added to a reward, it changes nothing
+ASSUMED_LENGTH = 5_000.0  # units; of a track that its bridge does not describe
 SLOWEST_PACE = 30.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
 
 # From observations (N, 14) to actions (N, 3).
@@ -99,7 +100,7 @@ def drive(
     Returns:
         The episodes, track by track.
     """
-    lengths = [track.length if isinstance(track, Track) else MAX_LENGTH for track in tracks]
+    lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in tracks]
     limits = [int(laps * length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]
     unlimited = EpisodeLimits(max(limits) + 1, config.episode.stillness_timeout_ticks)
     count = len(tracks) * episodes
