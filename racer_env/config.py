@@ -10,6 +10,8 @@ from racer_env.json_files import Checker, read_json
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_CONFIG_PATH = PROJECT_ROOT / "ai-config.json"
 
+MAX_WEIGHT = 1e6  # so that no sum of rewards leaves the range of floating-point numbers
+
 _WEIGHT_KEYS = {
     "progress": "progress",
     "speedBonus": "speed_bonus",
@@ -81,7 +83,7 @@ def parse_config(document: Any, where: str = "config") -> AiConfig:
         where: Its name in error messages, a path for example.
 
     Raises:
-        ConfigError: An unknown key, a wrong type, a number that is not finite, or a limit below 1.
+        ConfigError: An unknown key, a wrong type, a number that is not finite or too large, or a limit below 1.
     """
     check = Checker(ConfigError, where)
     sections = check.mapping(document, "the configuration", ("weights", "episode"))
@@ -89,12 +91,19 @@ def parse_config(document: Any, where: str = "config") -> AiConfig:
     episode = check.mapping(sections.get("episode", {}), "episode", _EPISODE_KEYS)
     return AiConfig(
         weights=RewardWeights(
-            **{_WEIGHT_KEYS[key]: check.number(value, f"weights.{key}") for key, value in weights.items()}
+            **{_WEIGHT_KEYS[key]: _weight(check, value, f"weights.{key}") for key, value in weights.items()}
         ),
         episode=EpisodeLimits(
             **{_EPISODE_KEYS[key]: check.integer(value, f"episode.{key}", 1) for key, value in episode.items()}
         ),
     )
+
+
+def _weight(check: Checker, value: Any, key: str) -> float:
+    number = check.number(value, key)
+    if abs(number) > MAX_WEIGHT:
+        raise check.fail(f"{key} must be within {MAX_WEIGHT:,.0f} of 0, got {number:g}")
+    return number
 
 
 def load_config(path: str | Path | None = None) -> AiConfig:

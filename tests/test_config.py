@@ -126,3 +126,10 @@ def test_binary_file_is_unreadable(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match="cannot read configuration file"):
         load_config(path)
+
+
+@pytest.mark.parametrize("value", [1.1e6, -1e300])
+def test_too_large_weight_is_refused(value: float) -> None:
+    """A weight that would overflow the reward is named."""
+    with pytest.raises(ConfigError, match=r"weights\.progress must be within 1,000,000 of 0"):
+        parse_config({"weights": {"progress": value}})

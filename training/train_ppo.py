@@ -77,7 +77,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="environment steps to train; on resume, more steps (default: 2000000)",
     )
     parser.add_argument(
-        "--num-envs", type=whole_number(1, MAX_CARS), help="cars (default: 64, or 96 for several tracks)"
+        "--num-envs",
+        type=whole_number(1, MAX_CARS),
+        help="cars (default: 64, or 96 for several tracks; 8 or one for each over a bridge that speaks version 1)",
     )
     add_bridge_argument(parser)
     add_track_arguments(parser, "those of the model to resume, or all of --tracks-dir, or track-01")
@@ -125,7 +127,7 @@ def _train_over(bridge: "Bridge | None", arguments: argparse.Namespace) -> int:
     resumed = find_model(arguments.resume) if arguments.resume else None
     statistics = find_statistics(resumed) if resumed else None
     tracks = load_tracks_for(resumed, arguments.track_id, arguments.tracks_dir, bridge)
-    num_envs = arguments.num_envs or (64 if len(tracks) == 1 else 96)
+    num_envs = arguments.num_envs or default_num_envs(len(tracks), bridge)
     if num_envs < len(tracks):
         raise ConfigError(f"--num-envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
     goes_on = resumed is not None and arguments.run_name == run_of(resumed) and resumed.parent == arguments.models_dir
@@ -178,6 +180,13 @@ def _train_over(bridge: "Bridge | None", arguments: argparse.Namespace) -> int:
     names = ", ".join(f"{track.id} ({track.name})" for track in tracks)
     say(f"training run {run.name!r} on {names} with {num_envs} cars for {run.timesteps:,} steps")
     return train(run, model, env, resumes=resumed is not None)
+
+
+def default_num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
+    """Return how many cars train where the user does not say."""
+    if bridge is not None and not bridge.has_extensions:
+        return max(8, num_tracks)  # each needs a connection and a simulation of its own, and none is faster for it
+    return 64 if num_tracks == 1 else 96
 
 
 def _repeated(arguments: argparse.Namespace) -> list[str]:

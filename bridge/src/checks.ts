@@ -45,10 +45,13 @@ export class Checker {
     return value;
   }
 
-  /** Return a value as a finite number. */
-  number(value: unknown, key: string): number {
+  /** Return a value as a finite number within [low, high]. */
+  number(value: unknown, key: string, low = -Infinity, high = Infinity): number {
     if (typeof value !== "number" || !Number.isFinite(value)) {
       throw this.fail(`${key} must be a finite number, got ${shown(value)}`);
+    }
+    if (value < low || value > high) {
+      throw this.fail(`${key} must be within [${low}, ${high}], got ${shown(value)}`);
     }
     return value;
   }
@@ -74,6 +77,14 @@ export class Checker {
 
 /** A value as JSON, cut short. */
 export function shown(value: unknown): string {
-  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === "number" ? String(value) : jsonOf(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 3)}...`;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "something nested too deeply"; // thousands of brackets within each other, which JSON.parse can read
+  }
 }

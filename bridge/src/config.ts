@@ -3,6 +3,8 @@
 import { Checker } from "./checks.js";
 import { readJson } from "./json_file.js";
 
+const MAX_WEIGHT = 1e6; // so that no reward leaves the range of floating-point numbers
+
 /** Weights of the reward's components; penalties are negative. */
 export interface RewardWeights {
   /** for one whole lap of progress along the centre line */
@@ -54,13 +56,13 @@ export const DEFAULT_CONFIG: AiConfig = {
  *
  * @param document The parsed JSON document.
  * @param where Its name in error messages, a path for example.
- * @throws InputError An unknown key, a wrong type, a number that is not finite, or a limit below 1.
+ * @throws InputError An unknown key, a wrong type, a number that is not finite or too large, or a limit below 1.
  */
 export function parseConfig(document: unknown, where: string): AiConfig {
   const check = new Checker(where);
   const content = check.object(document, "the configuration", Object.keys(DEFAULT_CONFIG));
   return {
-    weights: section(check, content, "weights", (value, key) => check.number(value, key)),
+    weights: section(check, content, "weights", (value, key) => check.number(value, key, -MAX_WEIGHT, MAX_WEIGHT)),
     episode: section(check, content, "episode", (value, key) => check.integer(value, key, 1)),
   };
 }

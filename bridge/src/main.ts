@@ -83,8 +83,23 @@ function parsePort(text: string | undefined, name: string): number {
 }
 
 function loadGame(options: Options): Game {
-  const physics = loadPhysics(options.physics);
-  return { physics, tracks: new TrackLibrary(options.tracksDir, physics), config: loadConfig(options.config) };
+  const physics = load("--physics", () => loadPhysics(options.physics));
+  return {
+    physics,
+    tracks: load("--tracks-dir", () => new TrackLibrary(options.tracksDir, physics)),
+    config: load("--config", () => loadConfig(options.config)),
+  };
+}
+
+/** Load something, and say with which option to name another if it cannot be. */
+function load<T>(option: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw error instanceof InputError
+      ? new InputError(`${error.message}; mend it or name another with ${option}`)
+      : error;
+  }
 }
 
 async function listen(server: BridgeServer, port: number): Promise<number> {

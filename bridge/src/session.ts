@@ -60,6 +60,7 @@ export class Session {
       return this.answer(parseRequest(message));
     } catch (error) {
       if (error instanceof InputError) return { reply: encodeError(error.message) };
+      console.error("internal error:", error);
       return { reply: encodeError(`internal error: ${error instanceof Error ? error.message : error}`) };
     }
   }

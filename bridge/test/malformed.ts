@@ -13,7 +13,7 @@ export const MALFORMED: readonly (readonly [text: string, message: RegExp])[] = 
   ["[]", /must be an object, got \[\]/],
   ["7", /must be an object, got 7/],
   ['"reset"', /must be an object, got "reset"/],
-  [`${"[".repeat(DEEP)}${"]".repeat(DEEP)}`, /must not be nested as deeply/],
+  [`${"[".repeat(DEEP)}${"]".repeat(DEEP)}`, /nested too deeply/],
   ["{}", /needs a type, one of hello, track, reset, step, close/],
   ['{"type":null}', /type must be one of .*; got null/],
   ['{"type":["step"]}', /type must be one of .*; got \["step"\]/],
@@ -22,7 +22,7 @@ export const MALFORMED: readonly (readonly [text: string, message: RegExp])[] = 
   ['{"type":"__proto__"}', /type must be one of .*; got "__proto__"/],
   ['{"__proto__":{"type":"close"}}', /needs a type/],
 
-  [`{"type":"track","trackId":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`, /must not be nested as deeply/],
+  [`{"type":"track","trackId":${"[".repeat(DEEP)}${"]".repeat(DEEP)}}`, /nested too deeply/],
 
   ['{"type":"hello","protocol":2}', /unknown key "protocol" in hello/],
   ['{"type":"close","code":1000}', /unknown key "code" in close/],
