@@ -93,19 +93,10 @@ class BridgeClient:
         self._lost: str | None = None
         self._is_closed = False
         self._stream = _connect(url, host, port, connect_timeout_s)
-        self._stream.begin_wait(time.monotonic() + connect_timeout_s)
-        try:
-            self._socket = websocket.create_connection(
-                url, timeout=connect_timeout_s, socket=self._stream, skip_utf8_validation=True, suppress_origin=True
-            )
-        except (websocket.WebSocketTimeoutException, TimeoutError) as error:
-            self._stream.close()
-            raise BridgeLostError(
-                f"{url} accepts connections, but did not answer the handshake within {connect_timeout_s:g} s"
-            ) from error
-        except (websocket.WebSocketException, OSError, ValueError) as error:
-            self._stream.close()
-            raise BridgeProtocolError(f"what listens at {url} is no bridge: {_line(error)}") from error
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._stream.close)
+            self._socket = self._shake_hands(connect_timeout_s)
+            stack.pop_all()  # only a connection that is of no use is closed
 
     @property
     def is_lost(self) -> bool:
@@ -216,6 +207,19 @@ class BridgeClient:
         self._socket.shutdown()  # type: ignore[no-untyped-call]
 
     # --- The wire ---
+
+    def _shake_hands(self, timeout_s: float) -> websocket.WebSocket:
+        self._stream.begin_wait(time.monotonic() + timeout_s)
+        try:
+            return websocket.create_connection(
+                self.url, timeout=timeout_s, socket=self._stream, skip_utf8_validation=True, suppress_origin=True
+            )
+        except (websocket.WebSocketTimeoutException, TimeoutError) as error:
+            raise BridgeLostError(
+                f"{self.url} accepts connections, but did not answer the handshake within {timeout_s:g} s"
+            ) from error
+        except (websocket.WebSocketException, OSError, ValueError) as error:
+            raise BridgeProtocolError(f"what listens at {self.url} is no bridge: {_line(error)}") from error
 
     def _send(self, message: bytes, timeout_s: float | None = None, opcode: int = websocket.ABNF.OPCODE_TEXT) -> None:
         if self._is_closed and timeout_s is None:

@@ -1,5 +1,6 @@
 """One or more bridges as an engine for a vector environment."""
 
+import contextlib
 import dataclasses
 import logging
 from collections.abc import Callable, Sequence
@@ -121,15 +122,23 @@ class BridgeEngine:
         for_all(waiting, lambda connection: connection.receive_begin(self))
 
     def _connect(self) -> None:
-        urls, kind = self._bridge.urls, _ManyCars if self._bridge.has_extensions else _OneCar
-        most = self._bridge.peer.max_envs
-        on_track = [range(index, len(self.rewards), len(self._tracks)) for index in range(len(self._tracks))]
-        for index, cars in enumerate(on_track):
-            share = min(most, -(-len(cars) // len(urls)))
-            for first in range(0, len(cars), share):
-                url = urls[len(self._connections) % len(urls)]
-                part = cars[first : first + share]
-                self._connections.append(kind(BridgeClient(url), part, self._tracks[index].id, self._configs[index]))
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.close)
+            for track, cars in enumerate(self._cars_by_track()):
+                for part in self._parts(cars):
+                    client = BridgeClient(self._bridge.urls[len(self._connections) % len(self._bridge.urls)])
+                    kind = _ManyCars if self._bridge.has_extensions else _OneCar
+                    self._connections.append(kind(client, part, self._tracks[track].id, self._configs[track]))
+            stack.pop_all()  # only connections that are of no use are closed
+
+    def _cars_by_track(self) -> list[range]:
+        count = len(self._tracks)
+        return [range(track, len(self.rewards), count) for track in range(count)]
+
+    def _parts(self, cars: range) -> list[range]:
+        """Split the cars of a track into those of one connection each: a share for each bridge, if they take that."""
+        size = min(self._bridge.peer.max_envs, -(-len(cars) // len(self._bridge.urls)))
+        return [cars[first : first + size] for first in range(0, len(cars), size)]
 
 
 class _Connection(Protocol):

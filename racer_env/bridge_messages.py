@@ -254,9 +254,8 @@ def parse_track(message: Mapping[str, Any]) -> Any:
 def parse_reset(message: Mapping[str, Any]) -> tuple[FloatArray, dict[str, Any]]:
     """Read the ``reset_result`` of one car: observation (14,) float64 and info."""
     where = "reset_result"
-    return _observation(_get(message, "observation", where), where), _reset_info(
-        _get(message, "info", where), f"{where}.info"
-    )
+    info = _reset_info(_get(message, "info", where), f"{where}.info")
+    return _observation(_get(message, "observation", where), where), info
 
 
 def parse_reset_many(message: Mapping[str, Any], count: int) -> tuple[FloatArray, list[dict[str, Any]]]:

@@ -1,27 +1,21 @@
-/** What the tests share: the project's game, and a client that waits for replies. */
+/** What the tests of session and server share: the project's game, and a client that waits for replies. */
 
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config.js";
-import { loadPhysics } from "../src/physics.js";
 import { type Game, Session } from "../src/session.js";
-import { TrackLibrary } from "../src/tracks.js";
-
-/** The repository's root, three levels above the compiled file. */
-export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+import { LIBRARY, PHYSICS, PROJECT_ROOT } from "./engine_helpers.js";
 
 /** A message as it comes out of JSON.parse. */
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into at will, and a wrong guess fails the test
 export type Message = any;
 
-const physics = loadPhysics(`${ROOT}physics.json`);
-
 /** The project's own game. */
 export const game: Game = {
-  physics,
-  tracks: new TrackLibrary(`${ROOT}tracks`, physics),
-  config: loadConfig(`${ROOT}ai-config.json`),
+  physics: PHYSICS,
+  tracks: LIBRARY,
+  config: loadConfig(join(PROJECT_ROOT, "ai-config.json")),
 };
 
 /** Ask a session and return the parsed reply. */

@@ -9,7 +9,8 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Client, ROOT } from "./helpers.js";
+import { PHYSICS_PATH, PROJECT_ROOT } from "./engine_helpers.js";
+import { Client } from "./helpers.js";
 
 const MAIN = fileURLToPath(new URL("../src/main.js", import.meta.url));
 const LISTENING = /^listening on ws:\/\/127\.0\.0\.1:(\d+)\n$/;
@@ -74,7 +75,7 @@ describe("the command line", { timeout: 60_000 }, () => {
   test("takes other data", async () => {
     const config = join(folder, "config.json");
     writeFileSync(config, '{"episode": {"maxSteps": 1}}');
-    const data = ["--config", config, "--tracks-dir", join(ROOT, "tracks"), "--physics", join(ROOT, "physics.json")];
+    const data = ["--config", config, "--tracks-dir", join(PROJECT_ROOT, "tracks"), "--physics", PHYSICS_PATH];
     await withBridge(
       async (_, port) => {
         const client = await Client.connect(port);

@@ -4,6 +4,7 @@ import { parseConfig } from "../src/config.js";
 import type { Start } from "../src/engine/starts.js";
 import { type Game, Session } from "../src/session.js";
 import type { TrackLibrary } from "../src/tracks.js";
+import { makeRandom } from "./engine_helpers.js";
 import { ask, game, type Message, sessionAfter } from "./helpers.js";
 import { MALFORMED } from "./malformed.js";
 
@@ -12,15 +13,6 @@ const STEP_INFO_KEYS =
   "progress speed wall offTrack backward stillness tick rawSpeed lap checkpoint stepCount wallContact stillnessCounter";
 const FULL_THROTTLE = [0, 1, 0];
 const SHORT_EPISODES = { episode: { maxSteps: 9, stillnessTimeoutTicks: 4 } };
-
-/** Numbers in [0, 1) that look random, the same every time. */
-function makeRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
-}
 
 test("says what it speaks and which tracks there are", () => {
   const hello = ask(new Session(game), { type: "hello" });
