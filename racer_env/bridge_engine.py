@@ -43,6 +43,7 @@ class BridgeEngine:
         config: AiConfig,
         next_start: NextStart,
         progress_scale: Sequence[float] | None = None,
+        may_restart: bool = True,
     ) -> None:
         """Connect.
 
@@ -53,6 +54,7 @@ class BridgeEngine:
             config: Reward weights and episode limits.
             next_start: Where episodes begin.
             progress_scale: A factor per track on the weight of progress.
+            may_restart: Whether to start bridges again; an evaluation is worth nothing when it is cut.
         """
         self.observations = np.zeros((num_cars, OBSERVATION_SIZE))
         self.rewards = np.zeros(num_cars)
@@ -63,6 +65,7 @@ class BridgeEngine:
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(num_cars)]
         self.next_start = next_start
         self._bridge = bridge
+        self._may_restart = may_restart
         self._tracks = list(tracks)
         scale = [1.0] * len(self._tracks) if progress_scale is None else progress_scale
         self._configs = [_scaled(config, factor) for factor in scale]
@@ -98,6 +101,8 @@ class BridgeEngine:
             talk()
             return False
         except BridgeError as error:
+            if not self._may_restart:
+                raise
             failure = error
         while True:
             self._bridge.restart(failure)

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from racer_env.config import PROJECT_ROOT
@@ -19,6 +19,8 @@ BRIDGE_DIR = PROJECT_ROOT / "bridge"
 READY = "listening on "
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 600.0
+LOCK_NAME = ".installing"
+LOCK_PAUSE_S = 0.1
 STOP_TIMEOUT_S = 2.0
 MAX_RESTARTS = 3  # within RESTART_WINDOW_S
 RESTART_WINDOW_S = 600.0
@@ -128,16 +130,55 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
         BridgeLostError: Node is missing, or the installation fails.
     """
     _tool("node")
-    lock, installed = BRIDGE_DIR / "package-lock.json", BRIDGE_DIR / "node_modules" / ".package-lock.json"
-    if not installed.is_file() or installed.stat().st_mtime < lock.stat().st_mtime:
-        say("installing the bridge with npm, once; this takes some seconds ...")
-        _run_npm("ci", "--no-audit", "--no-fund")
-        installed.touch()
-    sources = [*BRIDGE_DIR.glob("src/**/*.ts"), BRIDGE_DIR / "tsconfig.json", installed]
-    compiled = _entry_point()
-    if not compiled.is_file() or compiled.stat().st_mtime < max(path.stat().st_mtime for path in sources):
-        _run_npm("run", "build")
-        compiled.touch()
+    if _is_installed() and _is_compiled():
+        return
+    with _lock():
+        if not _is_installed():
+            say("installing the bridge with npm, once; this takes some seconds ...")
+            _run_npm("ci", "--no-audit", "--no-fund")
+            _installed_mark().touch()
+        if not _is_compiled():
+            _run_npm("run", "build")
+            _entry_point().touch()
+
+
+def _is_installed() -> bool:
+    return _is_newer(_installed_mark(), [BRIDGE_DIR / "package-lock.json"])
+
+
+def _is_compiled() -> bool:
+    sources = [*BRIDGE_DIR.glob("src/**/*.ts"), BRIDGE_DIR / "tsconfig.json", _installed_mark()]
+    return _is_newer(_entry_point(), sources)
+
+
+def _is_newer(path: Path, sources: Sequence[Path]) -> bool:
+    return path.is_file() and path.stat().st_mtime >= max(source.stat().st_mtime for source in sources)
+
+
+def _installed_mark() -> Path:
+    """The file that npm writes when it is done."""
+    return BRIDGE_DIR / "node_modules" / ".package-lock.json"
+
+
+@contextlib.contextmanager
+def _lock() -> Iterator[None]:
+    """Let one process after the other install; a lock that is older than an installation may take is left over."""
+    path = BRIDGE_DIR / LOCK_NAME
+    while True:
+        try:
+            path.touch(exist_ok=False)
+            break
+        except FileExistsError:
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > INSTALL_TIMEOUT_S:
+                    path.unlink()
+        except OSError as error:
+            raise BridgeLostError(f"cannot install the bundled bridge in {BRIDGE_DIR}: {error.strerror}") from error
+        time.sleep(LOCK_PAUSE_S)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _entry_point() -> Path:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -194,3 +195,26 @@ def test_failed_installation_is_one_line(node_bridge: None, project: Path) -> No
     with pytest.raises(BridgeLostError, match="`npm ci .*failed in") as caught:
         install_bridge()
     assert "\n" not in str(caught.value)
+
+
+def test_two_processes_install_one_after_the_other(node_bridge: None, project: Path) -> None:
+    """Whoever comes second waits, and then has nothing to do."""
+    threads = [threading.Thread(target=install_bridge) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (project / "dist" / "src" / "main.js").read_text() == "x"
+    assert not (project / ".installing").exists()
+
+
+def test_lock_that_was_left_over_is_removed(node_bridge: None, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installation that was killed does not hold up the next one for ever; one that runs does."""
+    lock = project / ".installing"
+    lock.touch()
+    monkeypatch.setattr(bridge_process, "INSTALL_TIMEOUT_S", 0.3)
+    began = time.monotonic()
+    with bridge_process._lock():
+        assert 0.2 < time.monotonic() - began < 2
+        assert lock.exists()
+    assert not lock.exists()

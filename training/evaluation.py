@@ -127,7 +127,7 @@ def drive(
 
 def _make_engine(tracks: Sequence[AnyTrack], num_cars: int, config: AiConfig, bridge: Bridge | None) -> Engine:
     if bridge is not None:
-        return BridgeEngine(bridge, tracks, num_cars, config, lambda car: None)
+        return BridgeEngine(bridge, tracks, num_cars, config, lambda car: None, may_restart=False)
     return SimulatorEngine([track for track in tracks if isinstance(track, Track)], num_cars, config, lambda car: None)
 
 
