@@ -1,5 +1,6 @@
 """Physics numbers and their fingerprint."""
 
+import hashlib
 import json
 import math
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from racer_env.errors import ConfigError
-from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics, load_physics
+from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics, fingerprint_of, load_physics
 from tests.helpers import with_value, without
 
 # The game's physics is frozen. Another fingerprint makes every trained model worthless.
@@ -134,3 +135,35 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     """A file that does not exist is an error with its path."""
     with pytest.raises(ConfigError, match=r"physics file not found: .*absent\.json"):
         load_physics(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (2.0, "2"),
+        (-2.5, "-2.5"),
+        (0.1, "0.1"),
+        (1e-5, "0.00001"),
+        (1.5e-6, "0.0000015"),
+        (1e-7, "1e-7"),
+        (6.123233995736766e-17, "6.123233995736766e-17"),
+        (123456789012345680000.0, "123456789012345680000"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (-1.5e300, "-1.5e+300"),
+        (5e-324, "5e-324"),
+        (2**60, "1152921504606847000"),
+    ],
+)
+def test_fingerprint_writes_numbers_as_ecmascript_does(number: float, text: str) -> None:
+    """The hash is that of the text which a JavaScript program would write."""
+    assert fingerprint_of([number]) == hashlib.sha256(f"[{text}]".encode()).hexdigest()
+
+
+def test_fingerprint_of_everything_that_json_has() -> None:
+    """Keys are sorted, there is no white space, and text is UTF-8."""
+    expected = '{"a":[true,false,null],"b":{"x":"\\u00e9\\n\\""}}'.replace("\\u00e9", "é")
+    document = {"b": {"x": 'é\n"'}, "a": [True, False, None]}
+    assert fingerprint_of(document) == hashlib.sha256(expected.encode()).hexdigest()
