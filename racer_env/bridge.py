@@ -1,6 +1,7 @@
 """Bridges that offer the same game: where they are, what they speak, which tracks they have."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 from racer_env.bridge_client import BridgeClient
 from racer_env.bridge_messages import Peer
 from racer_env.bridge_process import BridgeProcess
-from racer_env.bridge_url import default_bridge_url
+from racer_env.bridge_url import AUTO, bridge_urls
 from racer_env.engine import STANDING, make_placement
 from racer_env.errors import BridgeError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
@@ -42,42 +43,61 @@ class Bridge:
     """One or more bridges with the same game behind them.
 
     Attributes:
-        urls: Where they are.
+        names: What they were called by: URLs, or ``"auto"``.
+        processes: Those that were started here.
         peer: What they offer: of several, the least.
     """
 
     def __init__(
         self,
-        urls: str | Sequence[str] = (),
-        processes: Sequence[BridgeProcess] = (),
+        names: str | Sequence[str],
         *,
+        say: Callable[[str], None] = lambda text: None,
         physics: Physics | None = None,
         any_physics: bool = False,
     ) -> None:
-        """Ask every bridge what it speaks.
+        """Start those that are to be started, and ask every one what it speaks.
 
         Args:
-            urls: Where bridges are that somebody else has started.
-            processes: Bridges that run already and that may be started again when they die.
+            names: URLs, or ``"auto"`` for a bundled bridge, which ends with ``close`` or with this process.
+            say: Told about what takes some seconds.
             physics: That they must have, as far as they tell; None is the project's.
             any_physics: Whether they may have others.
 
         Raises:
-            BridgeError: One cannot be reached or is no bridge.
+            BridgeError: One cannot be started or reached, or is no bridge.
             ConfigError: A URL is wrong, a bridge has other physics, or bridges differ.
         """
-        self._others = [urls] if isinstance(urls, str) else list(urls)
-        self._processes = list(processes)
+        self.names = [names] if isinstance(names, str) else list(names)
+        if not self.names:
+            raise ConfigError("a bridge needs at least one URL, got none")
+        self._others = [name for name in self.names if name != AUTO]
         self._physics = load_physics() if physics is None else physics
         self._tracks: dict[str, Track] = {}
-        if not self.urls:
-            raise ConfigError("a bridge needs at least one URL, got none")
-        self.peer = self._ask(any_physics)
+        self.processes: list[BridgeProcess] = []
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.close)
+            for _ in range(self.names.count(AUTO)):
+                self.processes.append(BridgeProcess(say))
+            say(f"reaching {' and '.join(self.urls)} ...")
+            self.peer = self._ask(any_physics)
+            stack.pop_all()  # only bridges that are of no use are ended
+
+    def __enter__(self) -> "Bridge":
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the bridges that were started here; twice is fine."""
+        for process in self.processes:
+            process.stop()
 
     @property
     def urls(self) -> list[str]:
         """Where they are."""
-        return [*(process.url for process in self._processes), *self._others]
+        return [*(process.url for process in self.processes), *self._others]
 
     @property
     def has_extensions(self) -> bool:
@@ -156,7 +176,7 @@ class Bridge:
         """
         if self._others:
             raise error
-        for process in self._processes:
+        for process in self.processes:
             process.restart(error)
 
     def _ask(self, any_physics: bool) -> Peer:
@@ -172,7 +192,9 @@ class Bridge:
             peers.append(peer)
         for url, peer in zip(self.urls, peers, strict=True):
             if (peer.protocol >= VERSION_WITH_EXTENSIONS) != (peers[0].protocol >= VERSION_WITH_EXTENSIONS):
-                raise ConfigError(f"the bridges at {self.urls[0]} and {url} speak different versions of the protocol")
+                raise ConfigError(
+                    f"the bridges at {self.urls[0]} and {url} speak different versions of the protocol; use one of them"
+                )
             if peer.tracks != peers[0].tracks:
                 raise ConfigError(f"the bridges at {self.urls[0]} and {url} have different tracks")
         return min(peers, key=lambda peer: peer.max_envs)
@@ -190,14 +212,17 @@ class Bridge:
         return self._tracks[track_id]
 
 
-def bridge_at(bridge_url: str | Sequence[str] | Bridge | None) -> Bridge | None:
-    """Return the bridges that an environment's argument means; None is the embedded simulator."""
+def bridge_at(stack: contextlib.ExitStack, bridge_url: str | Sequence[str] | Bridge | None) -> Bridge | None:
+    """Return the bridges that an environment's argument means; None is the embedded simulator.
+
+    Args:
+        stack: Closes them at the end, unless they were there before.
+        bridge_url: See ``RacerEnv``.
+    """
     if isinstance(bridge_url, Bridge):
         return bridge_url
-    if bridge_url is None or isinstance(bridge_url, str):
-        url = default_bridge_url(bridge_url)
-        return None if url is None else Bridge(url)
-    return Bridge(bridge_url)
+    urls = bridge_urls(bridge_url)
+    return stack.enter_context(Bridge(urls)) if urls else None
 
 
 def track_on(bridge: Bridge | None, track: str | AnyTrack) -> AnyTrack:

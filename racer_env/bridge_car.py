@@ -10,6 +10,7 @@ import numpy.typing as npt
 from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_client import BridgeClient
 from racer_env.config import AiConfig
+from racer_env.errors import BridgeLostError
 from racer_env.tracks import Track
 
 
@@ -31,14 +32,24 @@ class BridgeCar:
     def begin(
         self, track_id: str | Track | None, start: str | Mapping[str, float], random: np.random.Generator
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
-        """Begin an episode; see ``RacerEnv.reset``. After the bridge was lost this connects anew."""
+        """Begin an episode; see ``RacerEnv.reset``.
+
+        After the bridge was lost this connects anew, and starts it again if it was started here.
+        """
         track = self.track if track_id is None else self._bridge.track(track_id, self._tracks_dir)
         placement = self._bridge.placement(track, start, random)
         if self._client.is_lost:
-            self._client = BridgeClient(self._bridge.urls[0])
+            self._client = self._connect_anew()
         observation, info = self._client.reset(track.id, self._config, placement)
         self.track = track
         return observation, info
+
+    def _connect_anew(self) -> BridgeClient:
+        try:
+            return BridgeClient(self._bridge.urls[0])
+        except BridgeLostError as error:
+            self._bridge.restart(error)
+            return BridgeClient(self._bridge.urls[0])
 
     def step(
         self, action: npt.NDArray[np.floating]

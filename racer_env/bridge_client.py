@@ -50,7 +50,8 @@ READ_BYTES = 65_536
 POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # on one processor it would only hold up the bridge
 MIN_TIMEOUT_S = 1e-3  # 0 would mean not to wait at all
 MAX_ERROR = 200  # characters of another library's message
-HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or let a script do that with --bridge-url auto"
+HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
+ANSWER_ANYTHING = "a game must answer what it does not know, hello first of all, with an error (bridge/PROTOCOL.md)"
 
 Result = TypeVar("Result")
 
@@ -118,6 +119,8 @@ class BridgeClient:
             return self._read("hello_result", parse_hello)
         except BridgeRefusedError:
             return Peer()
+        except BridgeLostError as error:
+            raise BridgeLostError(f"{error}; {ANSWER_ANYTHING}") from error
 
     def track(self, track_id: str) -> Any:
         """Return the document of a track, unchecked; needs version 2."""

@@ -25,6 +25,7 @@ BoolArray = npt.NDArray[np.bool_]
 MAX_SHOWN = 80  # characters of a message in an error
 FINGERPRINT_LENGTH = 64
 MAX_WHOLE = 2**53  # beyond it doubles skip whole numbers
+_LARGEST = 1.0 + 1e-6  # of an observation's values, with room for rounding
 _WHOLE_KEYS = ("tick", "lap", "checkpoint", "stepCount", "stillnessCounter")
 _BOOL_KEYS = ("wallContact",)
 _NUMBERS = {int, float}
@@ -293,6 +294,9 @@ def parse_step_many(data: bytes, count: int) -> StepResults:
     if not np.isfinite(numbers).all():
         raise BridgeProtocolError(f"{where} must be finite numbers, got {numbers[~np.isfinite(numbers)][0]}")
     rows = numbers[: count * _STEP_COLUMNS].reshape(count, _STEP_COLUMNS)
+    observations = rows[:, :OBSERVATION_SIZE]
+    if np.abs(observations).max() > _LARGEST:
+        raise BridgeProtocolError(f"{where}: observations must be within [-1, 1], got {_shown(observations)}")
     whole = rows[:, _WHOLE_COLUMNS]
     if (np.floor(whole) != whole).any() or np.abs(whole).max() > MAX_WHOLE:
         raise BridgeProtocolError(f"{where}: {', '.join(_WHOLE_KEYS)} must be whole numbers, got {_shown(whole)}")
@@ -310,7 +314,7 @@ def parse_step_many(data: bytes, count: int) -> StepResults:
     ended = np.flatnonzero(terminated | truncated).tolist()
     if sorted(finished) != ended:
         raise BridgeProtocolError(f"{where} must list the cars that have ended, {ended}; it lists {sorted(finished)}")
-    return StepResults(rows[:, :OBSERVATION_SIZE], rows[:, OBSERVATION_SIZE], terminated, truncated, infos, finished)
+    return StepResults(observations, rows[:, OBSERVATION_SIZE], terminated, truncated, infos, finished)
 
 
 def _peer_track(entry: Any, where: str) -> PeerTrack:
@@ -387,10 +391,10 @@ def _observation(values: Any, where: str) -> FloatArray:
         type(values) is not list
         or len(values) != OBSERVATION_SIZE
         or not set(map(type, values)) <= _NUMBERS
-        or not math.isfinite(sum(values))
+        or not (min(values) >= -_LARGEST and max(values) <= _LARGEST and sum(values) == sum(values))
     ):
         raise BridgeProtocolError(
-            f"{where}: an observation must be {OBSERVATION_SIZE} finite numbers, got {_described(values)}"
+            f"{where}: an observation must be {OBSERVATION_SIZE} numbers within [-1, 1], got {_described(values)}"
         )
     return np.array(values, np.float64)
 
@@ -399,7 +403,7 @@ def _described(values: Any) -> str:
     if not isinstance(values, list):
         return _shown(values)
     for index, value in enumerate(values):
-        if type(value) not in _NUMBERS or not math.isfinite(value):
+        if type(value) not in _NUMBERS or not abs(value) <= _LARGEST:
             return f"{len(values)} entries with {_shown(value)} at {index}"
     return f"{len(values)} numbers"
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from racer_env.errors import ConfigError
@@ -9,15 +10,32 @@ from racer_env.errors import ConfigError
 DEFAULT_URL = "ws://127.0.0.1:9876"
 BRIDGE_URL_VARIABLE = "RACER_BRIDGE_URL"
 EMBEDDED = "embedded"  # instead of a URL: the embedded simulator
+AUTO = "auto"  # instead of a URL: the bundled bridge, started for as long as it is used
+EXPECTED = f"expected something like {DEFAULT_URL}, or {AUTO!r} or {EMBEDDED!r}"
 
 
-def default_bridge_url(bridge_url: str | None) -> str | None:
-    """Return the URL that holds: the argument, else the environment variable, else None.
+def bridge_urls(wanted: str | Sequence[str] | None, default: str = EMBEDDED) -> list[str]:
+    """Return where the bridges are that are wanted; none of them is the embedded simulator.
 
-    None and ``"embedded"`` stand for the embedded simulator; the latter also where the variable is set.
+    Args:
+        wanted: One or more URLs, where ``"auto"`` is the bundled bridge and ``"embedded"`` no bridge; None is the
+            environment variable, which may hold several with blanks between them.
+        default: What None means where the variable is not set.
+
+    Raises:
+        ConfigError: Bridges and the embedded simulator are wanted both, or a URL is wrong.
     """
-    url = bridge_url if bridge_url is not None else os.environ.get(BRIDGE_URL_VARIABLE) or None
-    return None if url == EMBEDDED else url
+    if wanted is None:
+        wanted = os.environ.get(BRIDGE_URL_VARIABLE, "").split() or default
+    urls = [wanted] if isinstance(wanted, str) else list(wanted)
+    if urls == [EMBEDDED]:
+        return []
+    if EMBEDDED in urls:
+        raise ConfigError(f"expected bridges or {EMBEDDED!r}, not both; got {' '.join(urls)}")
+    for url in urls:
+        if url != AUTO:
+            parse_url(url)
+    return urls
 
 
 def parse_url(url: str) -> tuple[str, int]:
@@ -30,9 +48,9 @@ def parse_url(url: str) -> tuple[str, int]:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise ConfigError(f"{url!r} is no bridge's URL ({error}); expected something like {DEFAULT_URL}") from error
+        raise ConfigError(f"{url!r} is no bridge's URL ({error}); {EXPECTED}") from error
     if parts.scheme != "ws" or not host or port is None or port == 0:
-        raise ConfigError(f"{url!r} is no bridge's URL; expected something like {DEFAULT_URL}")
+        raise ConfigError(f"{url!r} is no bridge's URL; {EXPECTED}")
     if host != "localhost" and not _is_loopback(host):
         raise ConfigError(f"{url!r} is on another machine; bridges are reached on the loopback only, 127.0.0.1")
     return host, port

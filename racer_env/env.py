@@ -1,6 +1,7 @@
 """One car as a Gymnasium environment."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -8,9 +9,8 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge import AnyTrack, Bridge
+from racer_env.bridge import AnyTrack, Bridge, bridge_at
 from racer_env.bridge_car import BridgeCar
-from racer_env.bridge_url import default_bridge_url
 from racer_env.config import AiConfig, load_config
 from racer_env.engine import STANDING
 from racer_env.errors import ActionError, ClosedError, ConfigError
@@ -64,7 +64,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
 
     def __init__(
         self,
-        bridge_url: str | None = None,
+        bridge_url: str | Sequence[str] | Bridge | None = None,
         config_path: str | Path | None = None,
         track_id: str | Track = "track-01",
         render_mode: str | None = None,
@@ -75,8 +75,9 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         """Make the environment.
 
         Args:
-            bridge_url: Where the game's bridge is, ``ws://127.0.0.1:PORT``; ``"embedded"`` is the embedded simulator.
-                None is the environment variable RACER_BRIDGE_URL, and where that is not set the embedded simulator.
+            bridge_url: Where the game's bridge is, ``ws://127.0.0.1:PORT``; ``"auto"`` starts the bundled one until
+                ``close``, and ``"embedded"`` is the embedded simulator. None is the environment variable
+                RACER_BRIDGE_URL, and where that is not set the embedded simulator.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
             track_id: A track's id, a path that ends in ``.json``, or a loaded track. Over a bridge, an id means the
                 bridge's track, and any other form one that the bridge has too.
@@ -95,12 +96,15 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self.action_space = make_action_space()  # type: ignore[assignment]
         self.observation_space = make_observation_space()  # type: ignore[assignment]
         config = load_config(config_path) if config is None else config
-        url = default_bridge_url(bridge_url)
         self._car: SimulatorCar | BridgeCar
-        if url is None:
-            self._car = SimulatorCar(track_id, tracks_dir, config)
-        else:
-            self._car = BridgeCar(Bridge(url), track_id, tracks_dir, config)
+        with contextlib.ExitStack() as stack:
+            bridge = bridge_at(stack, bridge_url)
+            if bridge is None:
+                self._car = SimulatorCar(track_id, tracks_dir, config)
+            else:
+                self._car = BridgeCar(bridge, track_id, tracks_dir, config)
+            stack.callback(self._car.close)
+            self._resources = stack.pop_all()
         self._is_reset = False
         self._is_closed = False
 
@@ -176,4 +180,4 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
-        self._car.close()
+        self._resources.close()

@@ -1,5 +1,6 @@
 """Many cars as one stable-baselines3 vector environment, stepped in one call."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,8 +77,9 @@ class RacerVecEnv(VecEnv):
                 on the line.
             equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
                 unit of road earns the same on all of them.
-            bridge_url: Where the game's bridge is; several URLs share the cars. None and ``"embedded"`` as in
-                ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and standing starts only.
+            bridge_url: Where the game's bridge is; several URLs share the cars. None, ``"auto"`` and ``"embedded"``
+                as in ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and no starts but
+                the standing one.
 
         Raises:
             BridgeError: A bridge cannot be reached or is none.
@@ -90,27 +92,19 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
         if not 0.0 <= random_start_share <= 1.0:
             raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
-        bridge = bridge_at(bridge_url)
-        if bridge is not None and not bridge.has_extensions and random_start_share:
-            raise ConfigError(
-                f"random_start_share must be 0 over a bridge of version 1 of the protocol, got {random_start_share}"
-            )
-        ways = [track_on(bridge, track) for track in tracks]
         self.random_start_share = random_start_share
-        self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
-        scale = _lengths_over_mean(ways) if equal_road_value else None
-        self._engine: Engine
-        if bridge is None:
-            known = [track for track in ways if isinstance(track, Track)]
-            self._engine = SimulatorEngine(known, num_envs, config, self._next_start, scale)
-        else:
-            self._engine = BridgeEngine(bridge, ways, num_envs, config or AiConfig(), self._next_start, scale)
-        self._bridge = bridge
         self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions: npt.NDArray[np.floating] | None = None
         self._is_reset = False
         self._is_closed = False
+        with contextlib.ExitStack() as stack:
+            self._bridge = bridge_at(stack, bridge_url)
+            ways = [track_on(self._bridge, track) for track in tracks]
+            self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
+            self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value)
+            stack.callback(self._engine.close)
+            self._resources = stack.pop_all()
         super().__init__(num_envs, make_observation_space(), make_action_space())
 
     @property
@@ -177,7 +171,7 @@ class RacerVecEnv(VecEnv):
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
-        self._engine.close()
+        self._resources.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of the cars, see ``Car``."""
@@ -202,6 +196,17 @@ class RacerVecEnv(VecEnv):
     ) -> list[bool]:
         """Return False for every car: there are no wrappers inside."""
         return [False for _ in self._get_indices(indices)]
+
+    def _make_engine(self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool) -> Engine:
+        scale = _lengths_over_mean(tracks) if equal_road_value else None
+        bridge, count = self._bridge, len(self.cars)
+        if bridge is None:
+            known = [track for track in tracks if isinstance(track, Track)]
+            return SimulatorEngine(known, count, config, self._next_start, scale)
+        share = self.random_start_share
+        if share and not bridge.has_extensions:
+            raise ConfigError(f"random_start_share must be 0 over a bridge of version 1 of the protocol, got {share}")
+        return BridgeEngine(bridge, tracks, count, config, self._next_start, scale)
 
     def _next_start(self, car: int) -> Placement | None:
         """Choose where a car's next episode starts: as the reset says, as the car says, or by chance."""

@@ -1,5 +1,6 @@
 """What bridges offer, and what is refused before anything is driven."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 from racer_env.bridge import Bridge, UnseenTrack, bridge_at, track_on
-from racer_env.bridge_url import default_bridge_url
+from racer_env.bridge_client import BridgeClient
+from racer_env.bridge_process import BridgeProcess
+from racer_env.bridge_url import bridge_urls
 from racer_env.engine import RANDOM, STANDING
 from racer_env.errors import BridgeLostError, ConfigError, TrackError
 from racer_env.physics import load_physics
@@ -153,17 +156,44 @@ def test_unreachable_bridge_is_an_error() -> None:
 
 def test_environment_variable_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """An argument comes first, then the variable; the embedded simulator can be asked for in spite of it."""
-    assert default_bridge_url(None) is None
-    monkeypatch.setenv("RACER_BRIDGE_URL", "ws://127.0.0.1:5")
-    assert default_bridge_url(None) == "ws://127.0.0.1:5"
-    assert default_bridge_url("ws://127.0.0.1:6") == "ws://127.0.0.1:6"
-    assert default_bridge_url("embedded") is None
-    monkeypatch.setenv("RACER_BRIDGE_URL", "")
-    assert default_bridge_url(None) is None
+    assert bridge_urls(None) == []
+    assert bridge_urls(None, "auto") == ["auto"]
+    monkeypatch.setenv("RACER_BRIDGE_URL", "ws://127.0.0.1:5 auto")
+    assert bridge_urls(None, "auto") == ["ws://127.0.0.1:5", "auto"]
+    assert bridge_urls("ws://127.0.0.1:6") == ["ws://127.0.0.1:6"]
+    assert bridge_urls("embedded") == []
+    monkeypatch.setenv("RACER_BRIDGE_URL", " ")
+    assert bridge_urls(None) == []
+
+
+def test_bundled_bridge_runs_until_it_is_closed(node_bridge: None) -> None:
+    """Whoever says auto gets a bridge of its own, which ends with what uses it."""
+    with Bridge(["auto", "auto"]) as bridge:
+        assert len(set(bridge.urls)) == 2
+    for url in bridge.urls:
+        with pytest.raises(BridgeLostError):
+            BridgeClient(url)
+
+
+def test_bridge_that_is_refused_is_ended(node_bridge: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was started for nothing does not stay."""
+    processes: list[BridgeProcess] = []
+    start = BridgeProcess.__init__
+
+    def noted(self: BridgeProcess, *arguments: Any) -> None:
+        processes.append(self)
+        start(self, *arguments)
+
+    monkeypatch.setattr(BridgeProcess, "__init__", noted)
+    monkeypatch.setattr(load_physics(), "fingerprint", OTHER_PHYSICS)
+    with pytest.raises(ConfigError, match="other physics"):
+        Bridge("auto")
+    with pytest.raises(BridgeLostError):
+        BridgeClient(processes[0].url)
 
 
 def test_track_on_the_embedded_simulator(track: Track) -> None:
     """Without a bridge, ids are the project's tracks."""
-    assert bridge_at(None) is None
+    assert bridge_at(contextlib.ExitStack(), None) is None
     assert track_on(None, track) is track
     assert track_on(None, "track-02").id == "track-02"

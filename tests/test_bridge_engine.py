@@ -259,9 +259,9 @@ def test_every_connection_is_served_before_the_first_error_is_raised() -> None:
 @contextlib.contextmanager
 def own_bridge(track: Track, config: AiConfig = TEST_CONFIG) -> Iterator[tuple[RacerVecEnv, BridgeProcess]]:
     """An environment over a bridge that may be started again."""
-    with BridgeProcess() as process:
-        env = RacerVecEnv([track], CARS, config, bridge_url=Bridge(processes=[process]))
-        yield env, process
+    with Bridge("auto") as bridge:
+        env = RacerVecEnv([track], CARS, config, bridge_url=bridge)
+        yield env, bridge.processes[0]
         env.close()
 
 

@@ -107,7 +107,7 @@ def test_auto_ends_with_the_script(node_bridge: None, capsys: pytest.CaptureFixt
         assert bridge is not None
         urls = bridge.urls
         assert len(set(urls)) == 2
-    assert f"driving over {urls[0]} and {urls[1]}" in capsys.readouterr().out
+    assert f"reaching {urls[0]} and {urls[1]} ..." in capsys.readouterr().out
     for url in urls:
         assert benchmark.main(["--bridge-url", url]) == 2
 
@@ -151,8 +151,8 @@ def test_version_1_game_is_enough(tracks: list[Track], tmp_path: Path, capsys: p
         arguments = ["--timesteps", "1024", "--num-envs", "4", "--run-name", "plain", "--track-id", "track-01"]
         assert train(tmp_path, *arguments, "--bridge-url", peer.url) == 0
         output = capsys.readouterr().out
-        assert "protocol version 1" in output
-        assert "every episode starts on the line" in output
+        assert "version 1 of the protocol: a connection for each car, every episode starts on the line" in output
+        assert f"plain_final.zip --bridge-url {peer.url}" in output
         model = str(tmp_path / "models" / "plain_final")
         # Whatever it does counts as standing still, so that the untrained driver's episode is short.
         short = tmp_path / "short.json"
@@ -188,6 +188,7 @@ def test_killed_bridge_loses_nothing(node_bridge: None, tmp_path: Path, capsys: 
     assert "lost the bridge" in captured.err
     assert captured.err.count("\n") == 1
     assert "go on with: python -m training.train_ppo" in captured.out
+    assert f"--bridge-url {process.url}" in captured.out
     assert (models / "cut_interrupted_vecnormalize.pkl").is_file()
     done = steps_of(models / "cut_interrupted.zip")
     assert done >= 4096

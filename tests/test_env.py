@@ -308,7 +308,7 @@ def test_unreachable_bridge_is_refused() -> None:
         RacerEnv("ws://127.0.0.1:1")
 
 
-@pytest.mark.parametrize("url", ["", "auto", "http://127.0.0.1:9876", "ws://example.org:9876"])
+@pytest.mark.parametrize("url", ["", "aut", "http://127.0.0.1:9876", "ws://example.org:9876"])
 def test_other_urls_are_refused(url: str) -> None:
     """What is no bridge's URL is an error of its own."""
     with pytest.raises(ConfigError, match="bridge"):
@@ -326,6 +326,19 @@ def test_version_1_bridge_has_what_the_environment_needs(tracks: list[Track]) ->
             env.reset(options={"track_id": "moon"})
         env.step(COAST)
         env.close()
+
+
+def test_bundled_bridge_is_started_and_started_again(node_bridge: None) -> None:
+    """With auto an environment has a bridge of its own, which a reset brings back."""
+    env = RacerEnv("auto")
+    first, _ = env.reset()
+    (process,) = env._resources._exit_callbacks[0][1].__self__.processes  # type: ignore[attr-defined]
+    process.stop()
+    with pytest.raises(BridgeLostError):
+        env.step(COAST)
+    np.testing.assert_array_equal(env.reset()[0], first)
+    env.step(COAST)
+    env.close()
 
 
 def test_reset_after_the_bridge_was_lost_connects_anew(tracks: list[Track]) -> None:

@@ -57,13 +57,13 @@ def test_version_1_game_is_equal(tracks: list[Track], capsys: pytest.CaptureFixt
     """A user's own bridge needs no more than version 1."""
     with FakePeer(version_1_game(tracks)) as peer:
         assert run(peer.url) == 0
-    assert "protocol version 1" in capsys.readouterr().out
+    assert "version 1 of the protocol" in capsys.readouterr().out
 
 
 def test_bundled_bridge_is_the_default(node_bridge: None, capsys: pytest.CaptureFixture[str]) -> None:
     """Without an argument the script starts the bundled bridge."""
     assert main(["--track-id", "track-01", "--episodes", "1"]) == 0
-    assert "1 episodes" in capsys.readouterr().out
+    assert "1 episode, " in capsys.readouterr().out
 
 
 # --- Different ---

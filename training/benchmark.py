@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge_url import EMBEDDED
+from racer_env.bridge_url import EMBEDDED, bridge_urls
 from racer_env.config import AiConfig, load_config
 from racer_env.errors import ConfigError
 from racer_env.tracks import Track
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from racer_env.bridge import AnyTrack, Bridge
 
 HOLD_TICKS = 15  # ticks that a random action is held
+ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"
 ROUNDS = 20  # turns that the measurement is split into
 RANDOM, DRIVER = "random", "driver"
 
@@ -91,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _benchmark(arguments: argparse.Namespace) -> int:
+    if arguments.engine and bridge_urls(arguments.bridge_url):
+        raise ConfigError(ENGINE_IS_EMBEDDED)
     with open_bridge(arguments.bridge_url, quiet=arguments.json) as bridge:
         if arguments.compare and bridge is None:
             raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")
@@ -169,17 +172,15 @@ def run_benchmark(
         raise ConfigError(f"actions must be {RANDOM!r} or {DRIVER!r}, got {actions!r}")
     if steps < 1 or warmup < 0 or num_envs < 1:
         raise ConfigError(f"steps and num_envs must be at least 1, got {steps} and {num_envs}; warmup 0, got {warmup}")
-    bridge = bridge_at(bridge_url)
-    if bridge is not None and engine:
-        raise ConfigError(
-            "engine measures the embedded simulator; `npm run benchmark` in bridge/ measures the bridge's"
-        )
-    if bridge is None and compare:
-        raise ConfigError("compare needs a bridge to compare with, got no bridge_url")
-    track = track_on(bridge, track_id)
     config = load_config(config_path)
-    sequence = make_actions(actions, track, num_envs, warmup + steps, seed)
     with contextlib.ExitStack() as stack:
+        bridge = bridge_at(stack, bridge_url)
+        if bridge is not None and engine:
+            raise ConfigError(ENGINE_IS_EMBEDDED)
+        if bridge is None and compare:
+            raise ConfigError("compare needs a bridge to compare with, got no bridge_url")
+        track = track_on(bridge, track_id)
+        sequence = make_actions(actions, track, num_envs, warmup + steps, seed)
         measured = _Subject(_make_step(stack, track, num_envs, config, bridge, engine))
         embedded = _Subject(_make_step(stack, track, num_envs, config, None, engine)) if compare else None
         bare = _Subject(_make_round_trip(stack, bridge)) if bridge is not None else None
@@ -296,7 +297,7 @@ def _make_step(
     from racer_env.env import RacerEnv
 
     track_id = track if isinstance(track, Track) else track.id
-    env = RacerEnv(bridge.urls[0] if bridge else EMBEDDED, track_id=track_id, config=config)
+    env = RacerEnv(bridge or EMBEDDED, track_id=track_id, config=config)
     stack.callback(env.close)
     env.reset()
 

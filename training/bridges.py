@@ -2,18 +2,14 @@
 
 import argparse
 import contextlib
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from racer_env.bridge_url import BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED
-from racer_env.errors import ConfigError
+from racer_env.bridge_url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls
 from training.cli import say
 
 if TYPE_CHECKING:
     from racer_env.bridge import Bridge
-
-AUTO = "auto"
 
 
 def add_bridge_argument(parser: argparse.ArgumentParser, default: str = "the embedded simulator") -> None:
@@ -47,20 +43,13 @@ def open_bridge(
         BridgeError: One cannot be reached, started, or is none.
         ConfigError: A URL is wrong, or a bridge has other physics.
     """
-    urls = urls or [url for url in [os.environ.get(BRIDGE_URL_VARIABLE)] if url] or [default]
-    if urls == [EMBEDDED]:
+    wanted = bridge_urls(urls, default)
+    if not wanted:
         yield None
         return
-    if EMBEDDED in urls:
-        raise ConfigError(f"--bridge-url takes bridges or {EMBEDDED!r}, not both; got {' '.join(urls)}")
     from racer_env.bridge import Bridge
-    from racer_env.bridge_process import BridgeProcess
 
-    with contextlib.ExitStack() as stack:
-        processes = [
-            stack.enter_context(BridgeProcess(say=(lambda text: None) if quiet else say)) for url in urls if url == AUTO
-        ]
-        bridge = Bridge([url for url in urls if url != AUTO], processes, any_physics=any_physics)
-        if not quiet:
-            say(f"driving over {' and '.join(bridge.urls)}{'' if bridge.has_extensions else ', protocol version 1'}")
+    with Bridge(wanted, say=(lambda text: None) if quiet else say, any_physics=any_physics) as bridge:
+        if not quiet and not bridge.has_extensions:
+            say("it speaks version 1 of the protocol: a connection for each car, every episode starts on the line")
         yield bridge

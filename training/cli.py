@@ -84,6 +84,11 @@ def add_track_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def count_of(number: int, what: str) -> str:
+    """Return a number with what is counted, in the plural where that is right."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def say(text: str) -> None:
     """Print a line at once, also into a pipe."""
     print(text, flush=True)

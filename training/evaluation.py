@@ -1,11 +1,13 @@
 """Driving a trained policy and measuring how it does, lap by lap."""
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_engine import BridgeEngine
@@ -87,7 +89,8 @@ def drive(
 ) -> list[Episode]:
     """Drive from the standing start of every track.
 
-    An episode ends after ``laps`` laps, by standing still, or when it takes longer than SLOWEST_PACE would.
+    An episode ends after ``laps`` laps, by standing still, when it takes longer than SLOWEST_PACE would, or when the
+    game ends it. In a terminal, a bar shows the laps.
 
     Args:
         policy: The driver; it sees raw observations.
@@ -104,24 +107,27 @@ def drive(
     limits = [int(laps * length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]
     unlimited = EpisodeLimits(max(limits) + 1, config.episode.stillness_timeout_ticks)
     count = len(tracks) * episodes
-    engine = _make_engine(tracks, count, AiConfig(_visible(config.weights), unlimited), bridge)
-    try:
+    with contextlib.ExitStack() as stack:
+        engine = _make_engine(tracks, count, AiConfig(_visible(config.weights), unlimited), bridge)
+        stack.callback(engine.close)
         results = [Episode(tracks[index % len(tracks)].id, laps) for index in range(count)]
         running = list(range(count))
+        bar = stack.enter_context(tqdm(total=laps * count, unit="lap", disable=None, leave=False))
         engine.begin()
         while running:
             engine.step(policy(engine.observations.astype(np.float32)))
             for index in running:
                 results[index].count_step(engine.infos[index], float(engine.rewards[index]))
+            bar.n = sum(len(result.lap_ticks) for result in results)
+            bar.set_postfix_str(f"{results[running[0]].steps:,} ticks", refresh=False)
+            bar.update(0)
             running = [
                 index
                 for index in running
-                if not engine.terminated[index]
+                if not (engine.terminated[index] or engine.truncated[index])
                 and len(results[index].lap_ticks) < laps
                 and results[index].steps < limits[index % len(tracks)]
             ]
-    finally:
-        engine.close()
     return [episode for track in tracks for episode in results if episode.track_id == track.id]
 
 

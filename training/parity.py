@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.bridge_url import AUTO
 from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
 from racer_env.errors import ConfigError, TrackError
 from racer_env.physics import DT, RAY_COUNT, load_physics
 from racer_env.tracks import ALL_TRACKS, Track, load_tracks
-from training.bridges import AUTO, add_bridge_argument, open_bridge
-from training.cli import ANSWER_IS_NO, DONE, MAX_SEED, add_track_arguments, run_script, say, whole_number
+from training.bridges import add_bridge_argument, open_bridge
+from training.cli import ANSWER_IS_NO, DONE, MAX_SEED, add_track_arguments, count_of, run_script, say, whole_number
 from training.loading import Preparation
 
 if TYPE_CHECKING:
@@ -249,7 +250,8 @@ def format_comparison(track: Track, result: Comparison) -> list[str]:
     if result.episodes == 0:
         return [f"the bridge's {track.id} is another track: {result.another_track}"]
     lines = [
-        f"{track.id} ({track.name}): {result.episodes} episodes, {result.ticks:,} ticks, {result.laps} laps, "
+        f"{track.id} ({track.name}): {count_of(result.episodes, 'episode')}, {count_of(result.ticks, 'tick')}, "
+        f"{count_of(result.laps, 'lap')}, "
         f"{'equal' if result.is_equal else 'DIFFERENT'}"
     ]
     if result.another_track is not None:

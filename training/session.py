@@ -14,6 +14,7 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+from tqdm.contrib.logging import logging_redirect_tqdm
 
 from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_url import EMBEDDED
@@ -64,6 +65,11 @@ class Run:
     bridge: Bridge | None = None
 
     @property
+    def bridge_flags(self) -> list[str]:
+        """How to name the bridge on the command line."""
+        return ["--bridge-url", *self.bridge.names] if self.bridge is not None else []
+
+    @property
     def log_dir(self) -> Path:
         """The folder of this run's TensorBoard events and monitor file."""
         return self.logs_dir / self.name
@@ -82,8 +88,6 @@ def make_training_env(run: Run, gamma: float, statistics: Path | None = None) ->
     if len(run.tracks) > 1 and not knows_lengths:
         say("the bridge does not tell how long its tracks are: a lap is worth the same on each, whatever its length")
     has_starts = run.bridge is None or run.bridge.has_extensions
-    if run.random_start_share and not has_starts:
-        say("the bridge has standing starts only: every episode starts on the line")
     cars = RacerVecEnv(
         run.tracks,
         run.num_envs,
@@ -138,18 +142,21 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
     first_step = model.num_timesteps if resumes else 0
     began = time.monotonic()
     try:
-        model.learn(
-            run.timesteps,
-            callback=CallbackList([metrics, checkpoints, progress]),
-            log_interval=1,
-            reset_num_timesteps=not resumes,
-        )
+        with logging_redirect_tqdm():  # what a bridge logs must not break the progress bar
+            model.learn(
+                run.timesteps,
+                callback=CallbackList([metrics, checkpoints, progress]),
+                log_interval=1,
+                reset_num_timesteps=not resumes,
+            )
     except BaseException as error:
         progress.close()
+        if model.num_timesteps == first_step:  # nothing to lose
+            raise
         path = model_path(run.models_dir, run.name, "interrupted")
         save_pair(model, env, path)
         left = max(run.timesteps - (model.num_timesteps - first_step), 1)
-        rest = ["--resume", str(path), "--run-name", run.name, "--timesteps", str(left)]
+        rest = ["--resume", str(path), "--run-name", run.name, "--timesteps", str(left), *run.bridge_flags]
         say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
         say(f"go on with: {shlex.join([*run.resume_command, *rest])}")
         if isinstance(error, KeyboardInterrupt):
@@ -164,7 +171,8 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, resumes: bool) -> i
     rate = steps / elapsed
     say(f"trained {steps:,} steps in {elapsed:.1f} s ({rate:,.0f} steps/s): {_figures(metrics)}")
     say(f"saved {path}")
-    say(f"see it lap: {shlex.join(['python', '-m', 'training.evaluate', '--model', str(path)])}")
+    see = ["python", "-m", "training.evaluate", "--model", str(path), *run.bridge_flags]
+    say(f"see it lap: {shlex.join(see)}")
     return DONE
 
 
@@ -202,8 +210,8 @@ def check_physics(model: BaseAlgorithm, path: Path, physics: Physics | None) -> 
         return
     if trained_on == UNKNOWN_PHYSICS:
         raise ModelError(
-            f"{path} was trained over a bridge that does not tell its physics; drive it over that bridge with "
-            "--bridge-url, or let training.parity compare them, and then evaluate with --any-physics"
+            f"{path} was trained over a bridge that does not tell its physics; go on over that bridge, with "
+            "--bridge-url (training.parity compares it with the simulator; training.evaluate takes --any-physics)"
         )
     if trained_on != physics.fingerprint:
         raise ModelError(

@@ -14,6 +14,7 @@ from training.cli import (
     MAX_SEED,
     MODELS_DIR,
     add_track_arguments,
+    count_of,
     run_script,
     say,
     whole_number,
@@ -177,8 +178,8 @@ def _train_over(bridge: "Bridge | None", arguments: argparse.Namespace) -> int:
         say(f"resumed {resumed} at {model.num_timesteps:,} steps")
     else:
         model = make_model(env, settings, run.seed, arguments.device)
-    names = ", ".join(f"{track.id} ({track.name})" for track in tracks)
-    say(f"training run {run.name!r} on {names} with {num_envs} cars for {run.timesteps:,} steps")
+    names = ", ".join(track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks)
+    say(f"training run {run.name!r} on {names} with {count_of(num_envs, 'car')} for {run.timesteps:,} steps")
     return train(run, model, env, resumes=resumed is not None)
 
 
@@ -192,7 +193,6 @@ def default_num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
 def _repeated(arguments: argparse.Namespace) -> list[str]:
     """Return the arguments that a resumed run needs again; the tracks are in the model where they were not named."""
     flags = ["--track-id", *arguments.track_id] if arguments.track_id else []
-    flags += ["--bridge-url", *arguments.bridge_url] if arguments.bridge_url else []
     for flag, value, default in (
         ("--num-envs", arguments.num_envs, None),
         ("--tracks-dir", arguments.tracks_dir, None),
