@@ -169,14 +169,15 @@ class Bridge:
         return make_placement(track, start, random)
 
     def restart(self, error: BridgeError) -> None:
-        """Start the bridges again after an error, if this process has started them all.
+        """Start the bridges that have ended again, if they were all started here; all of them if none has.
 
         Raises:
             BridgeError: ``error`` itself if it has not; otherwise they cannot be started, or died too often.
         """
         if self._others:
             raise error
-        for process in self.processes:
+        ended = [process for process in self.processes if not process.is_running]
+        for process in ended or self.processes:
             process.restart(error)
 
     def _ask(self, any_physics: bool) -> Peer:

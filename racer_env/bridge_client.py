@@ -18,6 +18,7 @@ from racer_env.bridge_messages import (
     StepResults,
     close_request,
     hello_request,
+    one_line,
     parse_hello,
     parse_reply,
     parse_reset,
@@ -49,6 +50,7 @@ MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
 POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # on one processor it would only hold up the bridge
 MIN_TIMEOUT_S = 1e-3  # 0 would mean not to wait at all
+OPCODE_BITS = 0x0F  # of a frame's first byte
 MAX_ERROR = 200  # characters of another library's message
 HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
 ANSWER_ANYTHING = "a game must answer what it does not know, hello first of all, with an error (bridge/PROTOCOL.md)"
@@ -93,6 +95,7 @@ class BridgeClient:
         self._deadline = math.inf
         self._lost: str | None = None
         self._is_closed = False
+        self._said_goodbye = False
         self._stream = _connect(url, host, port, connect_timeout_s)
         with contextlib.ExitStack() as stack:
             stack.callback(self._stream.close)
@@ -197,16 +200,23 @@ class BridgeClient:
         """Wait for the reply to ``send_step_many``."""
         return self._read("step_result", lambda data: parse_step_many(data, count), is_binary=True)
 
+    def say_goodbye(self) -> None:
+        """Send what ``close`` sends and do not wait for the answer."""
+        if self._is_closed or self._lost is not None or self._unread:
+            return
+        with contextlib.suppress(BridgeError):
+            self._send(close_request(), CLOSE_TIMEOUT_S)
+            self._said_goodbye = True
+
     def close(self) -> None:
         """Say goodbye and disconnect; twice is fine, and so is a bridge that has gone."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        if self._lost is None and self._unread == 0:
-            with contextlib.suppress(BridgeError, OSError, websocket.WebSocketException):  # it goes either way
-                self._send(close_request(), CLOSE_TIMEOUT_S)
+        self.say_goodbye()
+        if self._said_goodbye and not self._is_closed:
+            # It goes either way.
+            with contextlib.suppress(BridgeError, OSError, websocket.WebSocketException):
                 self._read("close_result", dict)
                 self._socket.send_close()
+        self._is_closed = True
         self._socket.shutdown()  # type: ignore[no-untyped-call]
 
     # --- The wire ---
@@ -225,11 +235,14 @@ class BridgeClient:
             raise BridgeProtocolError(f"what listens at {self.url} is no bridge: {_line(error)}") from error
 
     def _send(self, message: bytes, timeout_s: float | None = None, opcode: int = websocket.ABNF.OPCODE_TEXT) -> None:
-        if self._is_closed and timeout_s is None:
-            raise ClosedError(f"the connection to {self.url} is closed; make a new one")
-        self._check_alive()
+        self._check_usable()
         if self._unread:
             raise self._lose("an earlier reply was never read, so replies would not match requests any more")
+        if self._stream.has_unread_message():
+            self._lose("it sent a message that was not asked for")
+            raise BridgeProtocolError(
+                f"{self.url} sent a message that was not asked for; one reply per request is right"
+            )
         self._unread += 1
         self._deadline = time.monotonic() + (self._reply_timeout_s if timeout_s is None else timeout_s)
         self._stream.begin_wait(self._deadline)
@@ -246,7 +259,7 @@ class BridgeClient:
             parse: Reads the payload of a binary frame, or the object that a text frame holds.
             is_binary: Which of them the reply is; what a bridge refuses is told in a text frame either way.
         """
-        self._check_alive()
+        self._check_usable()
         try:
             opcode, data = self._receive(expected)
             if is_binary and opcode == websocket.ABNF.OPCODE_BINARY:
@@ -279,9 +292,11 @@ class BridgeClient:
         self._unread -= 1
         return opcode, data
 
-    def _check_alive(self) -> None:
+    def _check_usable(self) -> None:
         if self._lost is not None:
             raise BridgeLostError(self._lost)
+        if self._is_closed:
+            raise ClosedError(f"the connection to {self.url} is closed; make a new one")
 
     def _lose(self, reason: str) -> BridgeLostError:
         """Give up the connection and make the error; the caller raises it."""
@@ -312,12 +327,22 @@ class _Stream(socket.socket):
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return up to ``size`` bytes."""
         if not self._buffer:
+            if time.monotonic() > self._deadline:
+                raise TimeoutError
             self._buffer = memoryview(self._poll() or self._wait())
             self._budget -= len(self._buffer)
             if self._budget < 0:
                 raise ValueError(f"it does not end after {MAX_REPLY_BYTES:,} bytes")
         piece, self._buffer = self._buffer[:size], self._buffer[size:]
         return bytes(piece)
+
+    def has_unread_message(self) -> bool:
+        """Whether data or text is there that nobody has asked for; pings and a goodbye may come at any time."""
+        if not self._buffer:
+            self.settimeout(0.0)
+            with contextlib.suppress(OSError):
+                self._buffer = memoryview(super().recv(READ_BYTES))
+        return bool(self._buffer) and self._buffer[0] & OPCODE_BITS < websocket.ABNF.OPCODE_CLOSE
 
     def _poll(self) -> bytes:
         """Ask for data again and again for a moment; most replies come within it.
@@ -354,9 +379,9 @@ def _close_reason(data: bytes) -> str:
     """Return code and reason of a close frame in words."""
     if len(data) < 2:
         return "no code"
-    reason = data[2:].decode(errors="replace").strip()
+    reason = one_line(data[2:].decode(errors="replace"), MAX_ERROR)
     return f"code {int.from_bytes(data[:2], 'big')}{f' ({reason})' if reason else ''}"
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:MAX_ERROR] or type(error).__name__
+    return one_line(str(error), MAX_ERROR) or type(error).__name__

@@ -13,11 +13,11 @@ from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_client import BridgeClient
 from racer_env.config import AiConfig
 from racer_env.engine import NextStart
-from racer_env.errors import BridgeError
+from racer_env.errors import BridgeError, BridgeRefusedError, RacerError
 from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
 from racer_env.simulator.simulator import checked_actions
 from racer_env.simulator.starts import Placement
-from racer_env.spaces import REWARD_KEYS, STEP_INFO_KEYS
+from racer_env.spaces import STEP_INFO_KEYS
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -85,12 +85,13 @@ class BridgeEngine:
         if self._exchange(lambda: self._step(checked)):
             self.rewards[:] = 0.0
             self.terminated[:], self.truncated[:] = False, True
-            for key in REWARD_KEYS:
-                self.infos[key] = 0.0
+            self.infos[:] = np.zeros((), INFO_DTYPE)  # what there is may be of an episode before
             self.terminal_observations = dict(enumerate(before))
 
     def close(self) -> None:
         """Disconnect; twice is fine."""
+        for connection in self._connections:
+            connection.client.say_goodbye()  # to all, before any is waited for
         for connection in self._connections:
             connection.client.close()
         self._connections = []
@@ -100,6 +101,8 @@ class BridgeEngine:
         try:
             talk()
             return False
+        except BridgeRefusedError:  # a bridge that has been started again would refuse again
+            raise
         except BridgeError as error:
             if not self._may_restart:
                 raise
@@ -112,6 +115,8 @@ class BridgeEngine:
                 self._connect()
                 self._begin()
                 return True
+            except BridgeRefusedError:
+                raise
             except BridgeError as error:
                 failure = error
 
@@ -242,7 +247,7 @@ def for_all(connections: Sequence[_Connection], talk: Callable[[_Connection], No
     for connection in connections:
         try:
             talk(connection)
-        except BridgeError as error:
+        except RacerError as error:
             errors.append(error)
     if errors:
         raise errors[0]

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import orjson
 
 from racer_env.config import AiConfig
-from racer_env.errors import ActionError, BridgeProtocolError, BridgeRefusedError
+from racer_env.errors import BridgeProtocolError, BridgeRefusedError
 from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
+from racer_env.simulator.simulator import checked_actions
 from racer_env.simulator.starts import Placement
 from racer_env.spaces import RESET_INFO_KEYS, STEP_INFO_KEYS
 
@@ -23,6 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 MAX_SHOWN = 80  # characters of a message in an error
+MAX_REFUSAL = 500  # characters of a bridge's own words
 FINGERPRINT_LENGTH = 64
 MAX_WHOLE = 2**53  # beyond it doubles skip whole numbers
 _LARGEST = 1.0 + 1e-6  # of an observation's values, with room for rounding
@@ -163,7 +165,8 @@ def step_request(action: npt.ArrayLike) -> bytes:
     Raises:
         ActionError: It is not three finite numbers.
     """
-    values = checked_action(action)
+    one: Any = [action]
+    values = checked_actions(one, 1)[0].tolist()
     return b'{"type":"step","action":%b}' % orjson.dumps(values)
 
 
@@ -181,21 +184,6 @@ def step_many_request(actions: FloatArray, next_starts: Mapping[int, Placement |
 def close_request() -> bytes:
     """Say goodbye."""
     return orjson.dumps({"type": "close"})
-
-
-def checked_action(action: npt.ArrayLike) -> list[float]:
-    """Return an action as three floats.
-
-    Raises:
-        ActionError: It is not three finite numbers; the message names the one.
-    """
-    values = action.tolist() if isinstance(action, np.ndarray) else action
-    if not isinstance(values, list | tuple) or len(values) != 3:
-        raise ActionError(f"an action must be steer, throttle and brake, shape (3,); got {_shown(values)}")
-    for name, value in zip(("steer", "throttle", "brake"), values, strict=True):
-        if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__") or not math.isfinite(value):
-            raise ActionError(f"an action must be three finite numbers; {name} is {value}")
-    return [float(value) for value in values]
 
 
 def _start(start: Placement | None) -> list[float] | None:
@@ -229,7 +217,7 @@ def parse_reply(data: bytes, expected: str) -> dict[str, Any]:
         raise BridgeProtocolError(f"expected a {expected}, got {_shown(data)}")
     kind = message.get("type")
     if kind == "error":
-        raise BridgeRefusedError(f"{message.get('message', 'no message')}"[:500].replace("\n", " "))
+        raise BridgeRefusedError(one_line(str(message.get("message", "no message")), MAX_REFUSAL))
     if kind != expected:
         raise BridgeProtocolError(f"expected a {expected}, got the type {_shown(kind)}")
     return message
@@ -409,6 +397,10 @@ def _described(values: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+    return one_line(value.decode(errors="replace") if isinstance(value, bytes) else repr(value), MAX_SHOWN)
+
+
+def one_line(text: str, length: int) -> str:
+    """Return what a peer said so that it can stand in a message: printable, on one line, and not too long."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * length]).split())
+    return text if len(text) <= length else text[: length - 3] + "..."

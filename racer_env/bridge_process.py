@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from racer_env.errors import BridgeError, BridgeLostError
 
 BRIDGE_DIR = PROJECT_ROOT / "bridge"
 READY = "listening on "
+MAX_LAST_WORDS = 5  # lines of what it said before it ended
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 600.0
+MIN_NODE = 20
 LOCK_NAME = ".installing"
 LOCK_PAUSE_S = 0.1
 STOP_TIMEOUT_S = 2.0
@@ -75,6 +78,11 @@ class BridgeProcess:
                 end()
         process.wait()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def restart(self, error: BridgeError) -> None:
         """End what is left of it and start it again, on another port.
 
@@ -120,7 +128,7 @@ class BridgeProcess:
         if not line.startswith(READY):
             self.stop()
             raise BridgeLostError(f"the bundled bridge does not start: {line}")
-        self.url = line.removeprefix(READY).strip()
+        self.url = line.removeprefix(READY)
 
 
 def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
@@ -129,7 +137,7 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
     Raises:
         BridgeLostError: Node is missing, or the installation fails.
     """
-    _tool("node")
+    _check_node()
     if _is_installed() and _is_compiled():
         return
     with _lock():
@@ -138,8 +146,24 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
             _run_npm("ci", "--no-audit", "--no-fund")
             _installed_mark().touch()
         if not _is_compiled():
-            _run_npm("run", "build")
+            try:
+                _run_npm("run", "build")
+            except BridgeLostError:
+                _installed_mark().unlink(missing_ok=True)  # what is installed may be broken: install anew next time
+                raise
             _entry_point().touch()
+
+
+def _check_node() -> None:
+    command = [_tool("node"), "--version"]
+    try:
+        version = subprocess.run(command, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BridgeLostError(f"cannot run {command[0]}: {error}") from error
+    found = re.match(r"v(\d+)\.", version)
+    if found is None or int(found[1]) < MIN_NODE:
+        found_version = version.strip() or "something else"
+        raise BridgeLostError(f"the bundled bridge needs Node.js {MIN_NODE} or later; {command[0]} is {found_version}")
 
 
 def _is_installed() -> bool:
@@ -188,7 +212,9 @@ def _entry_point() -> Path:
 def _tool(name: str) -> str:
     path = shutil.which(name)
     if path is None:
-        raise BridgeLostError(f"the bundled bridge needs {name}, which is not on the PATH; install Node.js 20 or later")
+        raise BridgeLostError(
+            f"the bundled bridge needs {name}, which is not on the PATH; install Node.js {MIN_NODE} or later"
+        )
     return path
 
 
@@ -198,7 +224,8 @@ def _run_npm(*arguments: str) -> None:
         done = subprocess.run(
             command,
             cwd=BRIDGE_DIR,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             timeout=INSTALL_TIMEOUT_S,
@@ -214,14 +241,19 @@ def _run_npm(*arguments: str) -> None:
 
 
 def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> None:
-    """Pass the first line on, log the others, and notice the end."""
+    """Pass on the line that says where it listens, or what it said before it ended; log what comes otherwise."""
     assert process.stdout is not None
-    is_first = True
-    for line in process.stdout:
-        if is_first:
-            lines.put(line.strip())
-            is_first = False
-        else:
-            _log.warning("bridge: %s", line.strip())
-    if is_first:
-        lines.put(f"it ended with exit code {process.wait()}")
+    is_ready = False
+    said: deque[str] = deque(maxlen=MAX_LAST_WORDS)
+    for line in map(str.strip, process.stdout):
+        if not is_ready and line.startswith(READY):
+            is_ready = True
+            lines.put(line)
+        elif is_ready:
+            _log.warning("bridge: %s", line)
+        elif line:
+            said.append(line)
+    if not is_ready:
+        # The line that says what is wrong, where there is one.
+        words = [line for line in said if line.startswith("error: ")] or list(said)
+        lines.put(" | ".join(words) or f"it ended with exit code {process.wait()}")

@@ -49,7 +49,7 @@ def parse_url(url: str) -> tuple[str, int]:
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
         raise ConfigError(f"{url!r} is no bridge's URL ({error}); {EXPECTED}") from error
-    if parts.scheme != "ws" or not host or port is None or port == 0:
+    if not url.startswith("ws://") or not host or port is None or port == 0:
         raise ConfigError(f"{url!r} is no bridge's URL; {EXPECTED}")
     if host != "localhost" and not _is_loopback(host):
         raise ConfigError(f"{url!r} is on another machine; bridges are reached on the loopback only, 127.0.0.1")

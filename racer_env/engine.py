@@ -13,6 +13,7 @@ from racer_env.tracks import Track
 
 STANDING, RANDOM = "standing", "random"
 MAX_START_OFFSET = 1000.0  # units from the centre line
+MAX_START_MAGNITUDE = 1e6  # of arc length in units and heading in radians; far beyond it, wrapping loses digits
 START_KEYS = ("arc_length", "lateral", "heading", "speed")
 
 # Says where a car's next episode starts; None is the standing start. An engine may ask an episode ahead.
@@ -80,4 +81,7 @@ def make_placement(track: Track, start: str | Mapping[str, float], random: np.ra
         raise check.fail(f"speed must be within [0, {track.physics.max_speed:g}] units/s, got {numbers['speed']:g}")
     if abs(numbers.get("lateral", 0.0)) > MAX_START_OFFSET:
         raise check.fail(f"lateral must be within {MAX_START_OFFSET:g} units of the line, got {numbers['lateral']:g}")
+    for key in ("arc_length", "heading"):
+        if abs(numbers.get(key, 0.0)) > MAX_START_MAGNITUDE:
+            raise check.fail(f"{key} must be within {MAX_START_MAGNITUDE:g} of 0, got {numbers[key]:g}")
     return Placement(**numbers)

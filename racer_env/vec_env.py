@@ -31,7 +31,8 @@ class Car:
         action_space, observation_space: As of ``RacerEnv``.
         render_mode: None.
         start: Where its episodes start: ``"standing"``, ``"random"``, a dictionary as in ``RacerEnv``, or None for
-            the vector environment's mixture; may be set.
+            the vector environment's mixture; may be set. Over a bridge with many cars on a connection the next start
+            is chosen an episode ahead, so it holds from the episode after the next.
     """
 
     def __init__(self, index: int, track: AnyTrack) -> None:
@@ -54,7 +55,8 @@ class RacerVecEnv(VecEnv):
     Car i drives on track i modulo the number of tracks. A finished car is reset within the step: its info then
     carries ``terminal_observation`` and ``TimeLimit.truncated``, and the observation is the new episode's.
 
-    A seed s gives car i the seed s + i, so that car i of N draws what a single car of that seed would.
+    A seed s gives car i the seed s + i, so that car i of N draws what a single car of that seed would; over a bridge
+    with many cars on a connection, until it is reset a second time without a seed.
     """
 
     def __init__(

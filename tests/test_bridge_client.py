@@ -17,6 +17,7 @@ from racer_env.bridge_client import BridgeClient
 from racer_env.bridge_url import parse_url
 from racer_env.errors import (
     ActionError,
+    BridgeError,
     BridgeLostError,
     BridgeProtocolError,
     BridgeRefusedError,
@@ -162,7 +163,7 @@ def test_connection_is_usable_after_a_refusal() -> None:
 def test_nan_is_refused_before_it_is_sent() -> None:
     """The value is named, nothing goes out, and the connection is usable."""
     with FakePeer(always(STEP)) as peer, connect(peer) as client:
-        with pytest.raises(ActionError, match="brake is nan"):
+        with pytest.raises(ActionError, match="brake of car 0 is nan"):
             client.step([0.0, 0.0, float("nan")])
         assert peer.requests == []
         client.step(COAST)
@@ -273,6 +274,43 @@ def test_closed_in_the_middle() -> None:
         assert_lost_at_once(client)
 
 
+def test_babble_of_pings_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A peer that pings without a pause is as late as one that says nothing, also while the client polls."""
+
+    class Pings:
+        data = bytes([0x89, 0]) * 2000
+
+    def make_answer() -> Callable[[dict[str, Any]], Any]:
+        return lambda message: [Raw(Pings.data)] * 10_000
+
+    with FakePeer(make_answer) as peer:
+        monkeypatch.setattr(bridge_client, "POLL_S", 1e-3)
+        client = connect(peer)
+        began = time.monotonic()
+        with pytest.raises(BridgeError):
+            client.step(COAST)
+        assert time.monotonic() - began < 10 * SHORT_S
+
+
+def test_message_that_was_not_asked_for() -> None:
+    """A peer that answers twice is noticed at the next request, before any reply is taken for another's."""
+    with FakePeer(scripted([STEP, STEP], STEP)) as peer:
+        client = connect(peer)
+        client.step(COAST)
+        time.sleep(0.05)
+        with pytest.raises(BridgeProtocolError, match="a message that was not asked for"):
+            client.step(COAST)
+        assert_lost_at_once(client)
+
+
+def test_goodbye_of_the_peer_on_one_line() -> None:
+    """A reason with line ends and control characters does not spoil the message."""
+    with FakePeer(always(Close(1011, "out\nof\x1b petrol"))) as peer:
+        client = connect(peer)
+        with pytest.raises(BridgeLostError, match=r"code 1011 \(out of petrol\)"):
+            client.step(COAST)
+
+
 def test_interrupted_wait_ends_the_connection() -> None:
     """After Ctrl-C during a wait the late reply is not taken for another request's."""
     with FakePeer(scripted(None, STEP)) as peer:
@@ -295,8 +333,9 @@ def test_close_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         client.close()
         client.close()
         assert [message["type"] for message in peer.requests] == ["close"]
-        with pytest.raises(ClosedError, match="is closed"):
-            client.step(COAST)
+        for call in (lambda: client.step(COAST), client.receive_step):
+            with pytest.raises(ClosedError, match="is closed"):
+                call()
 
 
 def test_close_does_not_wait_for_a_silent_peer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,6 +363,7 @@ def test_loopback_urls(url: str) -> None:
     ("url", "match"),
     [
         ("http://127.0.0.1:9876", "no bridge's URL"),
+        ("WS://127.0.0.1:9876", "no bridge's URL"),
         ("wss://127.0.0.1:9876", "no bridge's URL"),
         ("127.0.0.1:9876", "no bridge's URL"),
         ("ws://127.0.0.1", "no bridge's URL"),

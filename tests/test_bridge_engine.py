@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,13 @@ from racer_env.errors import (
     BridgeRefusedError,
     ConfigError,
 )
+from racer_env.simulator.starts import Placement
+from racer_env.spaces import STEP_INFO_KEYS
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from tests.fake_peer import Drop, FakePeer, version_1_game
 from tests.helpers import TEST_CONFIG, random_actions, with_limits
+from training.callbacks import RacerMetricsCallback
 
 TOLERANCE = 1e-9
 CARS = 5
@@ -287,8 +291,64 @@ def test_killed_bridge_is_restarted_and_its_episodes_truncated(
         for info, seen in zip(infos, last, strict=True):
             assert info["TimeLimit.truncated"] is True
             np.testing.assert_array_equal(info["terminal_observation"], seen)
-            assert info["progress"] == 0.0
+            assert not any(info[key] for key in STEP_INFO_KEYS)
         assert not env.step(np.zeros((CARS, 3)))[2].any()
+
+
+def test_restart_counts_no_lap(node_bridge: None, track: Track) -> None:
+    """Cars that had finished on the step before have not driven their old laps again."""
+    with own_bridge(track, with_limits(max_steps=3)) as (env, process):
+        metrics = RacerMetricsCallback()
+        metrics.model = SimpleNamespace(logger=SimpleNamespace(record_mean=lambda *_: None))  # type: ignore[assignment]
+        env.reset()
+        for tick in range(5):
+            if tick == 3:
+                env._engine.infos["lap"] = 4
+                kill(process)
+            _, _, dones, infos = env.step(np.zeros((CARS, 3)))
+            metrics.locals = {"infos": infos, "dones": dones}
+            metrics._on_step()
+        assert metrics.total_laps == 0
+        assert not any(metrics.recent_completions)
+
+
+def test_refusal_restarts_nothing(node_bridge: None, track: Track) -> None:
+    """A bridge that has been started again would refuse again."""
+    with own_bridge(track) as (env, process):
+        before = process.pid
+        env._engine.next_start = lambda car: Placement(2e6)  # type: ignore[attr-defined]
+        with pytest.raises(BridgeRefusedError, match=r"starts\[0\]\[0\] must be within"):
+            env.reset()
+        assert process.pid == before
+
+
+def test_wrong_start_in_the_middle_leaves_the_connections_in_step(bridge_server: str, tracks: list[Track]) -> None:
+    """An error of the caller's is raised after every reply is read, and the environment goes on."""
+    env = RacerVecEnv(tracks, CARS, with_limits(max_steps=3), bridge_url=bridge_server)
+    env.reset()
+    for _ in range(2):
+        env.step(np.zeros((CARS, 3)))
+    env.set_attr("start", "rndom")
+    with pytest.raises(ConfigError, match="start: expected"):
+        env.step(np.zeros((CARS, 3)))
+    env.set_attr("start", None)
+    for _ in range(5):
+        env.step(np.zeros((CARS, 3)))
+    env.close()
+
+
+def test_closing_waits_for_all_at_once(tracks: list[Track]) -> None:
+    """A game that does not answer goodbyes holds up many cars no longer than one."""
+
+    def make_answer() -> Callable[[dict[str, Any]], Any]:
+        game = version_1_game(tracks)()
+        return lambda message: None if message["type"] == "close" else game(message)
+
+    with FakePeer(make_answer) as peer:
+        env = RacerVecEnv(tracks[:1], CARS, bridge_url=Bridge(peer.url))
+        began = time.monotonic()
+        env.close()
+        assert time.monotonic() - began < 2
 
 
 def test_bridge_killed_before_a_reset_is_restarted(node_bridge: None, track: Track) -> None:

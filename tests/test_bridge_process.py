@@ -128,6 +128,22 @@ def test_startup_error_is_passed_on(node_bridge: None, monkeypatch: pytest.Monke
         BridgeProcess()
 
 
+def test_what_node_says_first_does_no_harm(node_bridge: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A warning before the bridge listens is no failure."""
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(tmp_path / "absent.pem"))
+    with BridgeProcess() as process:
+        assert is_listening(process.url)
+
+
+def test_old_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version that is needed and the one that is there are in the error."""
+    answer = subprocess.CompletedProcess([], 0, stdout="v18.19.0\n")
+    monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: answer)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/tools/{name}")
+    with pytest.raises(BridgeLostError, match=r"needs Node\.js 20 or later; /tools/node is v18\.19\.0"):
+        install_bridge()
+
+
 def test_silent_start_has_a_deadline(node_bridge: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A bridge that says nothing is given up and ended."""
     script = tmp_path / "main.js"
@@ -195,6 +211,18 @@ def test_failed_installation_is_one_line(node_bridge: None, project: Path) -> No
     with pytest.raises(BridgeLostError, match="`npm ci .*failed in") as caught:
         install_bridge()
     assert "\n" not in str(caught.value)
+
+
+def test_broken_installation_is_made_anew(node_bridge: None, project: Path) -> None:
+    """Where compiling fails, the next start installs again."""
+    (project / "build.mjs").rename(project / "away.mjs")
+    with pytest.raises(BridgeLostError, match="`npm run build` failed in .*Cannot find module"):
+        install_bridge()
+    (project / "away.mjs").rename(project / "build.mjs")
+    said: list[str] = []
+    install_bridge(said.append)
+    assert len(said) == 1
+    assert (project / "dist" / "src" / "main.js").is_file()
 
 
 def test_two_processes_install_one_after_the_other(node_bridge: None, project: Path) -> None:

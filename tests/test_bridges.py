@@ -231,7 +231,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BridgeProcess]]:
             super().__init__(*arguments, **options)
             processes.append(self)
 
-    monkeypatch.setattr("racer_env.bridge_process.BridgeProcess", Noted)
+    monkeypatch.setattr("racer_env.bridge.BridgeProcess", Noted)
     yield processes
 
 
