@@ -15,7 +15,7 @@ from racer_env.engine import STANDING, make_placement
 from racer_env.errors import BridgeError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
 from racer_env.simulator.starts import Placement
-from racer_env.tracks import ALL_TRACKS, Track, load_track, parse_track
+from racer_env.tracks import ALL_TRACKS, Track, load_track, load_tracks, parse_track
 
 VERSION_WITH_EXTENSIONS = 2
 
@@ -53,6 +53,7 @@ class Bridge:
         names: str | Sequence[str],
         *,
         say: Callable[[str], None] = lambda text: None,
+        tracks: Sequence[Track] = (),
         physics: Physics | None = None,
         any_physics: bool = False,
     ) -> None:
@@ -61,6 +62,7 @@ class Bridge:
         Args:
             names: URLs, or ``"auto"`` for a bundled bridge, which ends with ``close`` or with this process.
             say: Told about what takes some seconds.
+            tracks: What bundled bridges have besides the shipped tracks; one with the same id takes its place.
             physics: That they must have, as far as they tell; None is the project's.
             any_physics: Whether they may have others.
 
@@ -78,7 +80,7 @@ class Bridge:
         with contextlib.ExitStack() as stack:
             stack.callback(self.close)
             for _ in range(self.names.count(AUTO)):
-                self.processes.append(BridgeProcess(say))
+                self.processes.append(BridgeProcess(say, tracks))
             say(f"reaching {' and '.join(self.urls)} ...")
             self.peer = self._ask(any_physics)
             stack.pop_all()  # only bridges that are of no use are ended
@@ -213,17 +215,37 @@ class Bridge:
         return self._tracks[track_id]
 
 
-def bridge_at(stack: contextlib.ExitStack, bridge_url: str | Sequence[str] | Bridge | None) -> Bridge | None:
+def bridge_at(
+    stack: contextlib.ExitStack,
+    bridge_url: str | Sequence[str] | Bridge | None,
+    tracks: Sequence[str | AnyTrack] = (),
+    tracks_dir: str | Path | None = None,
+) -> Bridge | None:
     """Return the bridges that an environment's argument means; None is the embedded simulator.
 
     Args:
         stack: Closes them at the end, unless they were there before.
         bridge_url: See ``RacerEnv``.
+        tracks, tracks_dir: What is going to be driven on; a bundled bridge gets those that are the user's own.
     """
     if isinstance(bridge_url, Bridge):
         return bridge_url
     urls = bridge_urls(bridge_url)
-    return stack.enter_context(Bridge(urls)) if urls else None
+    if not urls:
+        return None
+    own = own_tracks(tracks, tracks_dir) if AUTO in urls else []
+    return stack.enter_context(Bridge(urls, tracks=own))
+
+
+def own_tracks(tracks: Sequence[str | AnyTrack], tracks_dir: str | Path | None) -> list[Track]:
+    """Return those tracks that are the user's own: loaded ones, files, and all of a folder.
+
+    Raises:
+        TrackError: One of them is wrong.
+    """
+    own = [track for track in tracks if isinstance(track, Track)]
+    own += [load_track(track) for track in tracks if isinstance(track, str) and track.endswith(".json")]
+    return own + ([] if tracks_dir is None else load_tracks([ALL_TRACKS], tracks_dir))
 
 
 def track_on(bridge: Bridge | None, track: str | AnyTrack) -> AnyTrack:

@@ -1,12 +1,14 @@
 """The bundled bridge as a child process that ends with its parent."""
 
 import contextlib
+import json
 import logging
 import queue
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import BridgeError, BridgeLostError
+from racer_env.tracks import Track, available_tracks, load_track
 
 BRIDGE_DIR = PROJECT_ROOT / "bridge"
 READY = "listening on "
@@ -35,11 +38,12 @@ _log = logging.getLogger(__name__)
 class BridgeProcess:
     """A bridge on a free port. It ends when ``stop`` is called, and when this process ends, however that is."""
 
-    def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda text: None, tracks: Sequence[Track] = ()) -> None:
         """Start it and wait until it listens.
 
         Args:
             say: Told about installation, which takes some seconds and happens once.
+            tracks: What it has besides the shipped tracks; one with the same id takes its place.
 
         Raises:
             BridgeLostError: Node is missing, or the bridge cannot be installed or started.
@@ -47,6 +51,7 @@ class BridgeProcess:
         self._say = say
         self._restarts: deque[float] = deque()
         self._process: subprocess.Popen[str] | None = None
+        self._tracks_dir = _gather_tracks(tracks) if tracks else None
         self.url = ""
         install_bridge(say)
         self._start()
@@ -102,6 +107,9 @@ class BridgeProcess:
         self._restarts.append(now)
         self._start()
 
+    def _track_arguments(self) -> list[str]:
+        return ["--tracks-dir", self._tracks_dir.name] if self._tracks_dir is not None else []
+
     def _start(self) -> None:
         # A group of its own, so that Ctrl-C reaches the script alone, which then still has a bridge to say goodbye to.
         options = (
@@ -110,7 +118,7 @@ class BridgeProcess:
             else {"start_new_session": True}
         )
         self._process = subprocess.Popen(
-            [_tool("node"), str(_entry_point()), "--port", "0", "--until-stdin-closes"],
+            [_tool("node"), str(_entry_point()), "--port", "0", "--until-stdin-closes", *self._track_arguments()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -129,6 +137,16 @@ class BridgeProcess:
             self.stop()
             raise BridgeLostError(f"the bundled bridge does not start: {line}")
         self.url = line.removeprefix(READY)
+
+
+def _gather_tracks(tracks: Sequence[Track]) -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder with the shipped tracks and others; it goes when nothing holds it any more."""
+    folder = tempfile.TemporaryDirectory(prefix="racer-tracks-")
+    gathered = {track_id: load_track(track_id) for track_id in available_tracks()}
+    for number, track in enumerate({**gathered, **{track.id: track for track in tracks}}.values()):
+        # By number, because an id may hold what a file's name must not.
+        Path(folder.name, f"{number:04}.json").write_text(json.dumps(track.to_json()), encoding="utf-8")
+    return folder
 
 
 def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
@@ -234,9 +252,10 @@ def _run_npm(*arguments: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BridgeLostError(f"cannot install the bundled bridge: {error}") from error
     if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if line.strip()]
+        lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+        telling = [line for line in lines if "error" in line.lower()][:MAX_LAST_WORDS] or lines[-MAX_LAST_WORDS:]
         raise BridgeLostError(
-            f"`npm {' '.join(arguments)}` failed in {BRIDGE_DIR}: {' | '.join(lines[-3:])[:500] or 'no output'}"
+            f"`npm {' '.join(arguments)}` failed in {BRIDGE_DIR}: {' | '.join(telling)[:500] or 'no output'}"
         )
 
 

@@ -98,7 +98,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         config = load_config(config_path) if config is None else config
         self._car: SimulatorCar | BridgeCar
         with contextlib.ExitStack() as stack:
-            bridge = bridge_at(stack, bridge_url)
+            bridge = bridge_at(stack, bridge_url, [track_id], tracks_dir)
             if bridge is None:
                 self._car = SimulatorCar(track_id, tracks_dir, config)
             else:

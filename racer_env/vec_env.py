@@ -101,7 +101,7 @@ class RacerVecEnv(VecEnv):
         self._is_reset = False
         self._is_closed = False
         with contextlib.ExitStack() as stack:
-            self._bridge = bridge_at(stack, bridge_url)
+            self._bridge = bridge_at(stack, bridge_url, tracks)
             ways = [track_on(self._bridge, track) for track in tracks]
             self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
             self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value)

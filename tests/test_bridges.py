@@ -1,5 +1,7 @@
 """The scripts over a bridge: they reach it first, lose nothing when it dies, and end what they have started."""
 
+import argparse
+import json
 import os
 import signal
 import threading
@@ -15,6 +17,7 @@ from racer_env.bridge_process import BridgeProcess
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from tests.fake_peer import FakePeer, version_1_game
+from tests.helpers import ring_document
 from training import benchmark, evaluate, parity, train_ppo
 from training.bridges import open_bridge
 
@@ -52,6 +55,11 @@ def kill(process: BridgeProcess) -> None:
     os.kill(process.pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
 
 
+def arguments(*urls: str) -> argparse.Namespace:
+    """Return a command line with some URLs."""
+    return argparse.Namespace(bridge_url=list(urls) or None, track_id=[], tracks_dir=None)
+
+
 # --- Reaching a bridge ---
 
 
@@ -85,10 +93,10 @@ def test_wrong_urls_are_one_line(urls: list[str], match: str, capsys: pytest.Cap
 
 def test_no_url_is_the_embedded_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without argument and variable there is no bridge; the word asks for that in spite of the variable."""
-    with open_bridge(None) as bridge:
+    with open_bridge(arguments()) as bridge:
         assert bridge is None
     monkeypatch.setenv("RACER_BRIDGE_URL", NOBODY)
-    with open_bridge(["embedded"]) as bridge:
+    with open_bridge(arguments("embedded")) as bridge:
         assert bridge is None
 
 
@@ -103,7 +111,7 @@ def test_environment_variable_holds_for_scripts(
 
 def test_auto_ends_with_the_script(node_bridge: None, capsys: pytest.CaptureFixture[str]) -> None:
     """The bundled bridge runs as long as it is used; several are several."""
-    with open_bridge(["auto", "auto"]) as bridge:
+    with open_bridge(arguments("auto", "auto")) as bridge:
         assert bridge is not None
         urls = bridge.urls
         assert len(set(urls)) == 2
@@ -163,6 +171,18 @@ def test_version_1_game_is_enough(tracks: list[Track], tmp_path: Path, capsys: p
     assert evaluate.main(["--model", model]) == 2
     assert "trained over a bridge that does not tell its physics" in capsys.readouterr().err
     assert evaluate.main(["--model", model, "--any-physics", "--config", str(short)]) == 0
+
+
+def test_bundled_bridge_has_ones_own_tracks(
+    node_bridge: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder and a file of one's own work as without a bridge, beside the shipped tracks."""
+    (tmp_path / "mine.json").write_text(json.dumps({**ring_document(), "id": "mine"}))
+    common = ["--bridge-url", "auto", "--steps", "5", "--warmup", "0", "--target", "1"]
+    for where in (["mine", "track-01", "--tracks-dir", str(tmp_path)], [str(tmp_path / "mine.json"), "track-01"]):
+        assert benchmark.main([*common, "--track-id", *where]) == 0
+        assert "on mine, 1 car" in capsys.readouterr().out
+    assert parity.main(["--bridge-url", "auto", "--episodes", "1", "--track-id", str(tmp_path / "mine.json")]) == 0
 
 
 def test_unknown_track_of_the_bridge_is_one_line(

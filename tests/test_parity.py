@@ -40,6 +40,23 @@ def lying_game(tracks: list[Track], change: Change) -> Callable[[], Callable[[di
     return make_answer
 
 
+def lying_reset(tracks: list[Track], change: Change) -> Callable[[], Callable[[dict[str, Any]], Any]]:
+    """Return a version-1 game whose resets are changed before they go out."""
+
+    def make_answer() -> Callable[[dict[str, Any]], Any]:
+        game = version_1_game(tracks)()
+
+        def answer(message: dict[str, Any]) -> Any:
+            reply = game(message)
+            if reply["type"] == "reset_result":
+                change(reply)
+            return reply
+
+        return answer
+
+    return make_answer
+
+
 # --- Equal ---
 
 
@@ -98,6 +115,53 @@ def test_difference_is_named(
     output = capsys.readouterr().out
     assert named in output
     assert output.endswith("different\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (add("observation", 1e-7), "rays                      1.0e-07  <-"),
+        (add("speed", 0.5), "rawSpeed                  5.0e-01  <-"),
+        (add("lap", 8), "lap differs first, on tick 0 of episode 1: 9 against 1 in the simulator"),
+    ],
+)
+def test_difference_of_a_reset_is_named(
+    tracks: list[Track], change: Change, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an episode begins with counts as well."""
+    with FakePeer(lying_reset(tracks, change)) as peer:
+        assert run(peer.url) == 1
+    assert named in capsys.readouterr().out
+
+
+def rows(arc_length: float, distance: float) -> np.ndarray:
+    """Return an episode of three ticks and a reset, in the second of which the nearest point is another one."""
+    episode = np.zeros((4, len(QUANTITIES)))
+    for name, tick, value in (("arc length", 2, arc_length), ("centre distance", 2, distance)):
+        episode[tick, QUANTITIES.index(f"observed {name}")] = value
+    episode[2:4, QUANTITIES.index("progress")] = episode[2:4, QUANTITIES.index("reward")] = arc_length, -arc_length
+    return episode
+
+
+def test_tie_of_the_nearest_point_is_passed_over() -> None:
+    """Two points that are equally near are both right; one that is not, or far from it, is a difference."""
+    tie, farther, other = Comparison(), Comparison(), Comparison()
+    tie.add(rows(0.0, 0.0), rows(7e-7, 0.0))
+    assert tie.is_equal
+    assert tie.ties == 1
+    farther.add(rows(0.0, 0.0), rows(7e-7, 1e-6))
+    assert not farther.is_equal
+    other.add(rows(0.0, 0.0), rows(1e-3, 0.0))
+    assert not other.is_equal
+
+
+def test_arc_length_that_is_always_off_is_no_tie() -> None:
+    """A game with another arc length differs, however little."""
+    comparison, episode = Comparison(), np.zeros((4, len(QUANTITIES)))
+    off = episode.copy()
+    off[:, QUANTITIES.index("observed arc length")] = 7e-7
+    comparison.add(episode, off)
+    assert not comparison.is_equal
 
 
 def test_tiny_difference_is_tolerated(tracks: list[Track]) -> None:

@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _benchmark(arguments: argparse.Namespace) -> int:
     if arguments.engine and bridge_urls(arguments.bridge_url):
         raise ConfigError(ENGINE_IS_EMBEDDED)
-    with open_bridge(arguments.bridge_url, quiet=arguments.json) as bridge:
+    with open_bridge(arguments, quiet=arguments.json) as bridge:
         if arguments.compare and bridge is None:
             raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")
         tracks = load_tracks_for(None, arguments.track_id, arguments.tracks_dir, bridge)
@@ -174,7 +174,7 @@ def run_benchmark(
         raise ConfigError(f"steps and num_envs must be at least 1, got {steps} and {num_envs}; warmup 0, got {warmup}")
     config = load_config(config_path)
     with contextlib.ExitStack() as stack:
-        bridge = bridge_at(stack, bridge_url)
+        bridge = bridge_at(stack, bridge_url, [track_id])
         if bridge is not None and engine:
             raise ConfigError(ENGINE_IS_EMBEDDED)
         if bridge is None and compare:

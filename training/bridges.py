@@ -26,13 +26,13 @@ def add_bridge_argument(parser: argparse.ArgumentParser, default: str = "the emb
 
 @contextlib.contextmanager
 def open_bridge(
-    urls: list[str] | None, *, default: str = EMBEDDED, any_physics: bool = False, quiet: bool = False
+    arguments: argparse.Namespace, *, default: str = EMBEDDED, any_physics: bool = False, quiet: bool = False
 ) -> Iterator["Bridge | None"]:
     """Reach the bridges that a user named, before anything else is done, and end those that were started for it.
 
     Args:
-        urls: The argument; None is the environment variable, and where that is not set the default.
-        default: What no argument means.
+        arguments: Of the command line: --bridge-url, and --track-id and --tracks-dir for the bundled bridge.
+        default: What no --bridge-url means where the environment variable is not set either.
         any_physics: Whether bridges may have other physics.
         quiet: Whether to say nothing.
 
@@ -42,14 +42,17 @@ def open_bridge(
     Raises:
         BridgeError: One cannot be reached, started, or is none.
         ConfigError: A URL is wrong, or a bridge has other physics.
+        TrackError: A track for the bundled bridge is wrong.
     """
-    wanted = bridge_urls(urls, default)
+    wanted = bridge_urls(arguments.bridge_url, default)
     if not wanted:
         yield None
         return
-    from racer_env.bridge import Bridge
+    from racer_env.bridge import Bridge, own_tracks
 
-    with Bridge(wanted, say=(lambda text: None) if quiet else say, any_physics=any_physics) as bridge:
+    tracks = own_tracks(arguments.track_id, arguments.tracks_dir) if AUTO in wanted else []
+    told = (lambda text: None) if quiet else say
+    with Bridge(wanted, say=told, tracks=tracks, any_physics=any_physics) as bridge:
         if not quiet and not bridge.has_extensions:
             say("it speaks version 1 of the protocol: a connection for each car, every episode starts on the line")
         yield bridge

@@ -64,7 +64,7 @@ def positive_number(text: str) -> float:
     return number
 
 
-def add_track_arguments(parser: argparse.ArgumentParser, default: str) -> None:
+def add_track_arguments(parser: argparse.ArgumentParser, default: str, has_config: bool = True) -> None:
     """Add --track-id, --tracks-dir and --config; ``default`` words what no --track-id means."""
     parser.add_argument(
         "--track-id",
@@ -76,12 +76,13 @@ def add_track_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"
     )
-    parser.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="reward weights and episode limits (default: ai-config.json)",
-    )
+    if has_config:
+        parser.add_argument(
+            "--config",
+            type=Path,
+            metavar="FILE",
+            help="reward weights and episode limits (default: ai-config.json)",
+        )
 
 
 def count_of(number: int, what: str) -> str:

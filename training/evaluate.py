@@ -62,7 +62,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     config = load_config(arguments.config)
     path = find_model(arguments.model)
     find_statistics(path)
-    with open_bridge(arguments.bridge_url, quiet=arguments.json) as bridge:
+    with open_bridge(arguments, quiet=arguments.json) as bridge:
         return _drive(arguments, config, path, bridge)
 
 

@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    with open_bridge(arguments.bridge_url) as bridge:
+    with open_bridge(arguments) as bridge:
         return _train_over(bridge, arguments)
 
 
