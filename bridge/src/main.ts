@@ -63,9 +63,8 @@ function parseCommandLine() {
 function parseOptions(): Options | null {
   const values = parseCommandLine();
   if (values.help) return null;
-  const { BRIDGE_PORT } = process.env;
   return {
-    port: values.port !== undefined ? parsePort(values.port, "--port") : parsePort(BRIDGE_PORT, "BRIDGE_PORT"),
+    port: portOf(values.port),
     tracksDir: values["tracks-dir"],
     config: values.config,
     physics: values.physics,
@@ -73,8 +72,14 @@ function parseOptions(): Options | null {
   };
 }
 
-function parsePort(text: string | undefined, name: string): number {
-  if (text === undefined) return DEFAULT_PORT;
+/** The port that the option names, or else the environment; there, empty is as good as not set. */
+function portOf(option: string | undefined): number {
+  if (option !== undefined) return parsePort(option, "--port");
+  const { BRIDGE_PORT } = process.env;
+  return BRIDGE_PORT ? parsePort(BRIDGE_PORT, "BRIDGE_PORT") : DEFAULT_PORT;
+}
+
+function parsePort(text: string, name: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= MAX_PORT)) {
     throw new InputError(`${name} must be a whole number from 0 to ${MAX_PORT}, got ${shown(text)}`);

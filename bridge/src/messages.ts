@@ -2,7 +2,14 @@
 
 import { Checker, InputError, shown } from "./checks.js";
 import { type AiConfig, parseConfig } from "./config.js";
-import { ACTION_SIZE, OBSERVATION_SIZE, type ResetInfo, type Simulation } from "./engine/simulation.js";
+import {
+  ACTION_SIZE,
+  OBSERVATION_SIZE,
+  RESET_INFO_KEYS,
+  type ResetInfo,
+  type Simulation,
+  STEP_INFO_KEYS,
+} from "./engine/simulation.js";
 import type { Start } from "./engine/starts.js";
 import type { TrackFile, TrackSummary } from "./tracks.js";
 
@@ -16,12 +23,11 @@ export const MAX_ENVS = 256;
 export const DEFAULT_TRACK_ID = "track-01";
 
 // Doubles in the rows of binary messages.
-const STEP_COLUMNS = OBSERVATION_SIZE + 3 + 13; // observation, reward, terminated, truncated, info
-const FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + 5; // car, terminal observation, info of the reset
+const STEP_COLUMNS = OBSERVATION_SIZE + 3 + STEP_INFO_KEYS.length; // observation, reward, terminated, truncated, info
+const FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + RESET_INFO_KEYS.length; // car, terminal observation, info of the reset
 const NEXT_START_COLUMNS = 6; // car, whether it is placed, where
 
 const MAX_START_OFFSET = 1000; // units from the centre line
-const MAX_START_SPEED = 160; // units/s
 const MAX_START_MAGNITUDE = 1e6; // of arc length in units and heading in radians, beyond which wrapping loses digits
 
 /** Begin an episode for every car of a simulation, which may be a new one. */
@@ -66,7 +72,7 @@ export interface Finished {
   readonly info: ResetInfo;
 }
 
-const PARSERS: Record<string, (document: object) => Request> = {
+const PARSERS: Record<string, (document: object, maxSpeed: number) => Request> = {
   hello: parseHello,
   track: parseTrack,
   reset: parseReset,
@@ -76,8 +82,13 @@ const PARSERS: Record<string, (document: object) => Request> = {
 
 const check = new Checker("");
 
-/** Return the request that a text holds; throws an InputError that names the place of what is wrong. */
-export function parseRequest(text: string): Request {
+/**
+ * Return the request that a text holds.
+ *
+ * @param maxSpeed The highest speed of a start, in units/s.
+ * @throws InputError Something is wrong; the message names its place.
+ */
+export function parseRequest(text: string, maxSpeed: number): Request {
   const document = parseJson(text);
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
     throw check.fail(`a request must be an object, got ${shown(document)}`);
@@ -88,7 +99,7 @@ export function parseRequest(text: string): Request {
   if (typeof type !== "string" || !Object.hasOwn(PARSERS, type)) {
     throw check.fail(`type must be one of ${types.join(", ")}; got ${shown(type)}`);
   }
-  return PARSERS[type](document);
+  return PARSERS[type](document, maxSpeed);
 }
 
 function parseJson(text: string): unknown {
@@ -114,7 +125,7 @@ function parseTrack(document: object): Request {
   return { type: "track", trackId: check.text(trackId, "trackId") };
 }
 
-function parseReset(document: object): ResetRequest {
+function parseReset(document: object, maxSpeed: number): ResetRequest {
   const isMany = "numEnvs" in document;
   const startKeys = isMany ? ["numEnvs", "starts", "nextStarts"] : ["start"];
   const keys = ["type", "trackId", "config", ...startKeys];
@@ -125,12 +136,14 @@ function parseReset(document: object): ResetRequest {
     trackId: reset.trackId === undefined ? DEFAULT_TRACK_ID : check.text(reset.trackId, "trackId"),
     config: reset.config === undefined ? null : parseConfig(reset.config, "config"),
     isMany,
-    starts: isMany ? parseStarts(reset.starts, "starts", numCars) : [parseStart(reset.start ?? null, "start")],
-    nextStarts: parseStarts(reset.nextStarts, "nextStarts", numCars),
+    starts: isMany
+      ? parseStarts(reset.starts, "starts", numCars, maxSpeed)
+      : [parseStart(reset.start ?? null, "start", maxSpeed)],
+    nextStarts: parseStarts(reset.nextStarts, "nextStarts", numCars, maxSpeed),
   };
 }
 
-function parseStep(document: object): StepRequest {
+function parseStep(document: object, maxSpeed: number): StepRequest {
   const isMany = "actions" in document;
   const keys = isMany ? ["actions", "nextStarts"] : ["action"];
   const step = check.object(document, isMany ? "a step with actions" : "a step", ["type", ...keys], [keys[0]]);
@@ -142,7 +155,7 @@ function parseStep(document: object): StepRequest {
   const list = check.list(step.actions, "actions");
   const actions = new Float64Array(list.length * ACTION_SIZE);
   for (let car = 0; car < list.length; car++) setAction(actions, car, list[car], () => `actions[${car}]`);
-  return { type: "step", isMany, actions, nextStarts: parseNextStarts(step.nextStarts) };
+  return { type: "step", isMany, actions, nextStarts: parseNextStarts(step.nextStarts, maxSpeed) };
 }
 
 /** Write one car's action; its place is worded only for an error, as this runs for every car of every step. */
@@ -157,8 +170,8 @@ function setAction(actions: Float64Array, car: number, value: unknown, place: ()
   }
 }
 
-/** Return the step that a binary message holds, for a simulation of `numCars`; throws an InputError as `parseRequest`. */
-export function parseBinaryStep(data: Uint8Array, numCars: number): StepRequest {
+/** Return the step that a binary message holds, for a simulation of `numCars`; otherwise as `parseRequest`. */
+export function parseBinaryStep(data: Uint8Array, numCars: number, maxSpeed: number): StepRequest {
   const rows = numCars * ACTION_SIZE;
   const count = data.length / Float64Array.BYTES_PER_ELEMENT;
   const numStarts = (count - rows) / NEXT_START_COLUMNS;
@@ -182,28 +195,29 @@ export function parseBinaryStep(data: Uint8Array, numCars: number): StepRequest 
       .subarray(0, NEXT_START_COLUMNS);
     const key = `nextStarts[${index}]`;
     check.integer(isPlaced, `${key}[1]`, 0, 1);
-    return [check.integer(car, `${key}[0]`, 0, numCars - 1), parseStart(isPlaced === 1 ? start : null, `${key}[2]`)];
+    const placed = parseStart(isPlaced === 1 ? start : null, `${key}[2]`, maxSpeed);
+    return [check.integer(car, `${key}[0]`, 0, numCars - 1), placed];
   });
   return { type: "step", isMany: true, actions, nextStarts };
 }
 
-function parseStarts(value: unknown, key: string, numCars: number): Start[] {
+function parseStarts(value: unknown, key: string, numCars: number, maxSpeed: number): Start[] {
   if (value === undefined) return new Array<Start>(numCars).fill(null);
-  return check.list(value, key, numCars).map((start, car) => parseStart(start, `${key}[${car}]`));
+  return check.list(value, key, numCars).map((start, car) => parseStart(start, `${key}[${car}]`, maxSpeed));
 }
 
-function parseNextStarts(value: unknown): [number, Start][] {
+function parseNextStarts(value: unknown, maxSpeed: number): [number, Start][] {
   if (value === undefined) return [];
   return check.list(value, "nextStarts").map((entry, index) => {
     const key = `nextStarts[${index}]`;
     if (!Array.isArray(entry) || entry.length !== 2) {
       throw check.fail(`${key} must be [car, start], got ${shown(entry)}`);
     }
-    return [check.integer(entry[0], `${key}[0]`, 0, MAX_ENVS - 1), parseStart(entry[1], `${key}[1]`)];
+    return [check.integer(entry[0], `${key}[0]`, 0, MAX_ENVS - 1), parseStart(entry[1], `${key}[1]`, maxSpeed)];
   });
 }
 
-function parseStart(value: unknown, key: string): Start {
+function parseStart(value: unknown, key: string, maxSpeed: number): Start {
   if (value === null) return null;
   if (!Array.isArray(value) || value.length !== 4) {
     throw check.fail(`${key} must be null or [arcLength, lateral, heading, speed], got ${shown(value)}`);
@@ -212,7 +226,7 @@ function parseStart(value: unknown, key: string): Start {
     check.number(value[0], `${key}[0]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
     check.number(value[1], `${key}[1]`, -MAX_START_OFFSET, MAX_START_OFFSET),
     check.number(value[2], `${key}[2]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
-    check.number(value[3], `${key}[3]`, 0, MAX_START_SPEED),
+    check.number(value[3], `${key}[3]`, 0, maxSpeed),
   ];
 }
 
@@ -261,31 +275,16 @@ export function encodeStep(simulation: Simulation): string {
     reward: finite(simulation.rewards[0]),
     terminated: simulation.terminated[0] !== 0,
     truncated: simulation.truncated[0] !== 0,
-    info: {
-      progress: finite(infos.progress[0]),
-      speed: finite(infos.speed[0]),
-      wall: finite(infos.wall[0]),
-      offTrack: finite(infos.offTrack[0]),
-      backward: finite(infos.backward[0]),
-      stillness: finite(infos.stillness[0]),
-      tick: infos.tick[0],
-      rawSpeed: finite(infos.rawSpeed[0]),
-      lap: infos.lap[0],
-      checkpoint: infos.checkpoint[0],
-      stepCount: infos.stepCount[0],
-      wallContact: infos.wallContact[0] !== 0,
-      stillnessCounter: infos.stillnessCounter[0],
-    },
+    info: Object.fromEntries(
+      STEP_INFO_KEYS.map((key) => [key, key === "wallContact" ? infos[key][0] !== 0 : finite(infos[key][0])]),
+    ),
   });
 }
 
 /** The reply to a step with `actions`; the finished cars have begun their next episodes already. */
 export function encodeSteps(simulation: Simulation, finished: readonly Finished[]): string {
   const { infos, rewards, terminated, truncated } = simulation;
-  const columns = Object.entries(infos).map(([key, values]) => [
-    key,
-    key === "wallContact" ? flags(values) : list(values),
-  ]);
+  const columns = STEP_INFO_KEYS.map((key) => [key, key === "wallContact" ? flags(infos[key]) : list(infos[key])]);
   return JSON.stringify({
     type: "step_result",
     observations: observationsOf(simulation),
@@ -307,13 +306,13 @@ export function encodeBinarySteps(simulation: Simulation, finished: readonly Fin
     }
   }
   let column = OBSERVATION_SIZE;
-  for (const values of [rewards, terminated, truncated, ...Object.values(infos)]) {
+  for (const values of [rewards, terminated, truncated, ...STEP_INFO_KEYS.map((key) => infos[key])]) {
     for (let car = 0; car < numCars; car++) numbers[car * STEP_COLUMNS + column] = values[car];
     column += 1;
   }
   let row = numCars * STEP_COLUMNS;
   for (const { car, terminalObservation, info } of finished) {
-    numbers.set([car, ...terminalObservation, ...Object.values(info)], row);
+    numbers.set([car, ...terminalObservation, ...RESET_INFO_KEYS.map((key) => info[key])], row);
     row += FINISHED_COLUMNS;
   }
   for (let index = 0; index < numbers.length; index++) finite(numbers[index]);

@@ -57,7 +57,7 @@ export class Session {
   handle(message: string | Uint8Array): Answer {
     try {
       if (typeof message !== "string") return { reply: this.binaryStep(message) };
-      return this.answer(parseRequest(message));
+      return this.answer(parseRequest(message, this.game.physics.maxSpeed));
     } catch (error) {
       if (error instanceof InputError) return { reply: encodeError(error.message) };
       console.error("internal error:", error);
@@ -104,7 +104,7 @@ export class Session {
     if (!running?.isMany) {
       throw new InputError("expected a text frame, got a binary one, which steps a simulation with numEnvs");
     }
-    advance(running, parseBinaryStep(message, running.simulation.numCars));
+    advance(running, parseBinaryStep(message, running.simulation.numCars, this.game.physics.maxSpeed));
     return encodeBinarySteps(running.simulation, beginNextEpisodes(running));
   }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CellRanges, Grid } from "../src/engine/grid.js";
+import { Grid, gatherRanges } from "../src/engine/grid.js";
+import { IntList } from "../src/engine/int_list.js";
 
 const BOUNDS = { lowX: 0, lowY: 0, highX: 20, highY: 8 };
 
@@ -27,7 +28,20 @@ test("a grid of absurd extent has larger cells instead of too many", () => {
 });
 
 test("neighbouring numbers of a cell become ranges, which do not reach from one cell into the next", () => {
-  const { begins, bounds } = new CellRanges(3, [0, 2, 0, 0, 2], [1, 6, 2, 5, 7]);
-  assert.deepEqual([...begins], [0, 4, 4, 6]);
-  assert.deepEqual([...bounds], [1, 3, 5, 6, 6, 8]);
+  const cells = new IntList();
+  const numbers = new IntList();
+  for (const [cell, number] of [
+    [0, 1],
+    [2, 6],
+    [0, 2],
+    [0, 5],
+    [2, 7],
+    [3, 8],
+  ]) {
+    cells.push(cell);
+    numbers.push(number);
+  }
+  const { begins, bounds } = gatherRanges(4, cells, numbers);
+  assert.deepEqual([...begins], [0, 4, 4, 6, 8]);
+  assert.deepEqual([...bounds], [1, 3, 5, 6, 6, 8, 8, 9]);
 });

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Track } from "../src/engine/track.js";
-import { LIBRARY, makeRandom, PHYSICS, ringTrack } from "./engine_helpers.js";
+import { Beams } from "../src/engine/beams.js";
+import { Track } from "../src/engine/track.js";
+import { gatherWalls } from "../src/engine/walls.js";
+import { LIBRARY, makeRandom, PHYSICS, ringFile, ringTrack } from "./engine_helpers.js";
 
 const TOLERANCE = 1e-9;
 const POSITIONS = 3000; // per track
@@ -15,6 +17,8 @@ const CONTACT_RADIUS = 2; // units
 const TRACKS: [string, () => Track][] = [
   ...LIBRARY.ids().map((id): [string, () => Track] => [id, () => LIBRARY.track(id)]),
   ["a ring", ringTrack],
+  ["a dense track", denseTrack],
+  ["a track that crosses itself", crossingTrack],
 ];
 
 for (const [name, trackOf] of TRACKS) {
@@ -76,6 +80,48 @@ test("rays start at the edge of a cell, along an axis, as anywhere", () => {
     }
   }
 });
+
+test("the lists of rays grow with the track's length, not with the number of its points", () => {
+  const entriesOf = (count: number) => {
+    const walls = gatherWalls(new Track(ringFile(200, 20, count), PHYSICS).geometry);
+    return new Beams(walls, RAY_RANGE).stretches.length - walls.x.length;
+  };
+  const entries = entriesOf(100);
+  for (const count of [400, 1600]) assert.ok(entriesOf(count) < 1.5 * entries, `${count} points`);
+});
+
+test("rays have lists wherever the centre line goes, where a track crosses itself as well", () => {
+  for (const trackOf of [denseTrack, crossingTrack]) {
+    const { centreLine, totalLength } = trackOf().geometry;
+    const beams = new Beams(gatherWalls(trackOf().geometry), RAY_RANGE);
+    for (let arcLength = 0; arcLength < totalLength; arcLength += 1) {
+      const { x, y } = centreLine.pointAt(arcLength);
+      assert.notEqual(beams.from(x, y), 0, `(${x}, ${y})`);
+    }
+  }
+});
+
+test("the tables of a long and dense track are made in a moment", () => {
+  const file = ringFile(2250, 20, 1500);
+  const begin = performance.now();
+  new Track(file, PHYSICS);
+  const seconds = (performance.now() - begin) / 1000;
+  assert.ok(seconds < 10, `${seconds} s`); // it takes one; loops over everything take a minute
+});
+
+/** A ring with 400 control points, whose wall segments are a fraction of a unit long. */
+function denseTrack(): Track {
+  return new Track(ringFile(200, 20, 400), PHYSICS);
+}
+
+/** A figure of eight. */
+function crossingTrack(): Track {
+  const controlPoints = Array.from({ length: 40 }, (_, i) => {
+    const angle = (2 * Math.PI * i) / 40;
+    return { x: 300 * Math.cos(angle), y: 150 * Math.sin(2 * angle), halfWidth: 15 };
+  });
+  return new Track({ ...ringFile(), controlPoints }, PHYSICS);
+}
 
 type Segments = readonly (readonly [ax: number, ay: number, ex: number, ey: number])[];
 

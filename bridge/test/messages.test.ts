@@ -2,16 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InputError } from "../src/checks.js";
 import { DEFAULT_CONFIG } from "../src/config.js";
-import type { Simulation } from "../src/engine/simulation.js";
-import { encodeError, encodeStep, encodeSteps, MAX_ENVS, parseRequest } from "../src/messages.js";
+import { RESET_INFO_KEYS, type Simulation, STEP_INFO_KEYS } from "../src/engine/simulation.js";
+import { encodeError, encodeStep, encodeSteps, MAX_ENVS, parseRequest, type Request } from "../src/messages.js";
+import { PHYSICS } from "./engine_helpers.js";
 import { MALFORMED } from "./malformed.js";
 
 const AWKWARD_NUMBERS = [0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308, -1e-7, 1e21, 123456789.123, 160, 1, 0];
 
+/** Read a request with the frozen physics' limit. */
+function read(text: string): Request {
+  return parseRequest(text, PHYSICS.maxSpeed);
+}
+
 /** Return what the encoders read of a simulation, filled with one number. */
 function simulationOf(numCars: number, number: number): Simulation {
   const doubles = () => new Float64Array(numCars).fill(number);
-  const integers = () => new Int32Array(numCars).fill(7);
   const flags = () => new Uint8Array(numCars).fill(1);
   return {
     numCars,
@@ -19,28 +24,14 @@ function simulationOf(numCars: number, number: number): Simulation {
     rewards: doubles(),
     terminated: flags(),
     truncated: new Uint8Array(numCars),
-    infos: {
-      progress: doubles(),
-      speed: doubles(),
-      wall: doubles(),
-      offTrack: doubles(),
-      backward: doubles(),
-      stillness: doubles(),
-      rawSpeed: doubles(),
-      tick: integers(),
-      lap: integers(),
-      checkpoint: integers(),
-      stepCount: integers(),
-      stillnessCounter: integers(),
-      wallContact: flags(),
-    },
+    infos: Object.fromEntries(STEP_INFO_KEYS.map((key) => [key, key === "wallContact" ? flags() : doubles()])),
   } as unknown as Simulation;
 }
 
 for (const [text, message] of MALFORMED) {
   test(`refuses ${text.slice(0, 90)}`, () => {
     assert.throws(
-      () => parseRequest(text),
+      () => read(text),
       (error: unknown) => {
         assert.ok(error instanceof InputError, String(error));
         assert.match(error.message, message);
@@ -52,7 +43,7 @@ for (const [text, message] of MALFORMED) {
 }
 
 test("reads a reset of version 1 with its defaults", () => {
-  assert.deepEqual(parseRequest('{"type":"reset"}'), {
+  assert.deepEqual(read('{"type":"reset"}'), {
     type: "reset",
     trackId: "track-01",
     config: null,
@@ -63,13 +54,13 @@ test("reads a reset of version 1 with its defaults", () => {
 });
 
 test("fills a configuration up with the specification's defaults", () => {
-  const request = parseRequest('{"type":"reset","config":{"weights":{"progress":2.5}}}');
+  const request = read('{"type":"reset","config":{"weights":{"progress":2.5}}}');
   assert.ok(request.type === "reset");
   assert.deepEqual(request.config, { ...DEFAULT_CONFIG, weights: { ...DEFAULT_CONFIG.weights, progress: 2.5 } });
 });
 
 test("reads starts and next starts, one per car", () => {
-  const request = parseRequest(
+  const request = read(
     '{"type":"reset","trackId":"track-02","numEnvs":2,"starts":[null,[-3,4.5,-0.5,160]],"nextStarts":[[1,2,3,0],null]}',
   );
   assert.deepEqual(request, {
@@ -83,7 +74,7 @@ test("reads starts and next starts, one per car", () => {
 });
 
 test("reads actions as they are, without clamping them", () => {
-  assert.deepEqual(parseRequest('{"type":"step","actions":[[-9,0.25,7],[0,1,0]],"nextStarts":[[1,null]]}'), {
+  assert.deepEqual(read('{"type":"step","actions":[[-9,0.25,7],[0,1,0]],"nextStarts":[[1,null]]}'), {
     type: "step",
     isMany: true,
     actions: new Float64Array([-9, 0.25, 7, 0, 1, 0]),
@@ -104,7 +95,7 @@ test("fits a reset and a step of the most cars with the longest numbers into one
   ]) {
     const text = JSON.stringify(request);
     assert.ok(text.length <= 65_536, String(text.length));
-    assert.equal(parseRequest(text).type, request.type);
+    assert.equal(read(text).type, request.type);
   }
 });
 
@@ -131,4 +122,10 @@ test("never writes a number that is not finite", () => {
 
 test("writes an error that is valid UTF-8 whatever it quotes", () => {
   assert.equal(encodeError("no \ud800"), '{"type":"error","message":"no \\ud800"}');
+});
+
+test("keeps the order of the info's values, which is the order of the columns of binary rows", () => {
+  const step = "progress speed wall offTrack backward stillness tick rawSpeed lap checkpoint stepCount wallContact";
+  assert.deepEqual([...STEP_INFO_KEYS], [...step.split(" "), "stillnessCounter"]);
+  assert.deepEqual([...RESET_INFO_KEYS], ["tick", "speed", "lap", "checkpoint", "stepCount"]);
 });

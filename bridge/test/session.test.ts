@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConfig } from "../src/config.js";
+import { RESET_INFO_KEYS, STEP_INFO_KEYS } from "../src/engine/simulation.js";
 import type { Start } from "../src/engine/starts.js";
 import { type Game, Session } from "../src/session.js";
 import type { TrackLibrary } from "../src/tracks.js";
@@ -8,9 +9,6 @@ import { makeRandom } from "./engine_helpers.js";
 import { ask, game, type Message, sessionAfter } from "./helpers.js";
 import { MALFORMED } from "./malformed.js";
 
-const RESET_INFO_KEYS = ["tick", "speed", "lap", "checkpoint", "stepCount"];
-const STEP_INFO_KEYS =
-  "progress speed wall offTrack backward stillness tick rawSpeed lap checkpoint stepCount wallContact stillnessCounter";
 const FULL_THROTTLE = [0, 1, 0];
 const SHORT_EPISODES = { episode: { maxSteps: 9, stillnessTimeoutTicks: 4 } };
 
@@ -46,7 +44,7 @@ test("answers a reset and a step of version 1 with exactly its keys", () => {
   assert.equal(step.observation.length, 14);
   assert.equal(step.terminated, false);
   assert.equal(step.truncated, false);
-  assert.deepEqual(Object.keys(step.info), STEP_INFO_KEYS.split(" "));
+  assert.deepEqual(Object.keys(step.info), [...STEP_INFO_KEYS]);
   assert.equal(step.info.stepCount, 1);
   assert.equal(step.info.wallContact, false);
 });
@@ -56,12 +54,12 @@ test("answers a reset and a step of many cars with exactly their keys", () => {
   const reset = ask(session, { type: "reset", numEnvs: 3 });
   assert.deepEqual(Object.keys(reset), ["type", "observations", "infos"]);
   assert.equal(reset.observations.length, 3);
-  assert.deepEqual(Object.keys(reset.infos[2]), RESET_INFO_KEYS);
+  assert.deepEqual(Object.keys(reset.infos[2]), [...RESET_INFO_KEYS]);
 
   const step = ask(session, { type: "step", actions: [FULL_THROTTLE, FULL_THROTTLE, FULL_THROTTLE] });
   const keys = ["type", "observations", "rewards", "terminated", "truncated", "infos", "finished"];
   assert.deepEqual(Object.keys(step), keys);
-  assert.deepEqual(Object.keys(step.infos), STEP_INFO_KEYS.split(" "));
+  assert.deepEqual(Object.keys(step.infos), [...STEP_INFO_KEYS]);
   assert.deepEqual(step.infos.stepCount, [1, 1, 1]);
   assert.deepEqual(step.infos.wallContact, [false, false, false]);
   assert.deepEqual(step.terminated, [false, false, false]);
@@ -111,6 +109,13 @@ test("refuses a step before the first reset", () => {
       message: "step before the first reset; send a reset first",
     });
   }
+});
+
+test("takes a start as fast as the physics allow, and none faster", () => {
+  const session = new Session({ ...game, physics: { ...game.physics, maxSpeed: 70 } });
+  assert.equal(ask(session, { type: "reset", start: [0, 0, 0, 70] }).info.speed, 70);
+  const { message } = ask(session, { type: "reset", start: [0, 0, 0, 70.5] });
+  assert.equal(message, "start[3] must be within [0, 70], got 70.5");
 });
 
 const UNFIT_FOR_ONE: readonly (readonly [object, RegExp])[] = [
@@ -302,7 +307,7 @@ test("answers a binary step with the numbers that it would write as JSON", () =>
       step.rewards[car],
       step.terminated[car],
       step.truncated[car],
-      ...STEP_INFO_KEYS.split(" ").map((key) => step.infos[key][car]),
+      ...STEP_INFO_KEYS.map((key) => step.infos[key][car]),
     ]);
     for (const { car, terminalObservation, info } of step.finished) {
       expected.push(car, ...terminalObservation, ...RESET_INFO_KEYS.map((key) => info[key]));

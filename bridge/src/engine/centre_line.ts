@@ -1,5 +1,7 @@
 /** A track's centre line: a closed centripetal Catmull-Rom spline with its arc-length table. Lengths are in units. */
 
+import { SAFETY } from "./walls.js";
+
 /** A point, or a direction; units where it is a point. */
 export interface Vector {
   readonly x: number;
@@ -15,6 +17,7 @@ export const COEFFICIENTS_PER_SEGMENT = 8;
 /** Units below which a chord is not interpolated. */
 export const MIN_CHORD = 1e-10;
 
+const BINS_PER_CHORD = 2; // of the table from arc length to chord
 const MIN_KNOT_INTERVAL = 1e-10; // a shorter one counts as 1
 
 /**
@@ -33,6 +36,9 @@ export class CentreLine {
   readonly halfWidths: Float64Array;
   /** Length of a lap. */
   readonly totalLength: number;
+  /** By bin of arc length: the last chord that begins before the bin. */
+  private readonly binChords: Int32Array;
+  private readonly binsPerUnit: number;
 
   constructor(points: readonly (Vector & { readonly halfWidth: number })[]) {
     this.segmentCount = points.length;
@@ -40,10 +46,18 @@ export class CentreLine {
     this.halfWidths = Float64Array.from([...points, points[0]], (point) => point.halfWidth);
     this.lengths = this.measure();
     this.totalLength = this.lengths[this.lengths.length - 1];
+    const bins = this.segmentCount * CHORDS_PER_SEGMENT * BINS_PER_CHORD;
+    this.binsPerUnit = bins / this.totalLength;
+    let chord = 0;
+    this.binChords = Int32Array.from({ length: bins + 1 }, (_, bin) => {
+      while (this.lengths[chord + 1] <= bin / this.binsPerUnit - SAFETY) chord++;
+      return chord;
+    });
   }
 
   /** Wrap an arc length into [0, totalLength). */
   wrap(distance: number): number {
+    if (distance >= 0 && distance < this.totalLength) return distance; // faster than the remainder
     let wrapped = distance % this.totalLength;
     if (wrapped < 0) wrapped += this.totalLength;
     return wrapped >= this.totalLength ? 0 : wrapped;
@@ -79,14 +93,9 @@ export class CentreLine {
 
   /** The last chord that begins at or before an arc length in [0, totalLength). */
   chordAt(distance: number): number {
-    let low = 0;
-    let high = this.lengths.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.lengths[middle] <= distance) low = middle;
-      else high = middle;
-    }
-    return low;
+    let chord = this.binChords[(distance * this.binsPerUnit) | 0];
+    while (this.lengths[chord + 1] <= distance) chord++;
+    return chord;
   }
 
   /** The parameter in [0, n] at an arc length of any value. */

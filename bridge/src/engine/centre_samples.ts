@@ -1,11 +1,12 @@
 /** Even samples of a centre line, and the one nearest to a position. Lengths are in units. */
 
-import type { CentreLine } from "./centre_line.js";
-import { CellRanges, Grid } from "./grid.js";
+import type { CentreLine, Vector } from "./centre_line.js";
+import { type CellRanges, Grid, RangeCollector } from "./grid.js";
 import { boundsOf, SAFETY } from "./walls.js";
 
 const CELL_SIZE = 8;
-const MARGIN = 64; // of the grid around the samples; farther out the search looks at every sample
+const MARGIN = 64; // beyond the road's edge; farther out the search looks at every sample
+const MAX_REACH = 500; // from the samples; keeps the lists of a road of absurd width small
 const MIN_COUNT = 100;
 const MAX_SPACING = 2;
 
@@ -27,8 +28,10 @@ export class CentreSamples {
     const points = Array.from({ length: this.count }, (_, i) => line.pointAt(this.arcLengthOf(i)));
     this.x = Float64Array.from(points, (point) => point.x);
     this.y = Float64Array.from(points, (point) => point.y);
-    this.grid = new Grid(boundsOf(this.x, this.y), MARGIN, CELL_SIZE);
-    this.ranges = samplesByCell(this.x, this.y, this.grid);
+    const widest = line.halfWidths.reduce((a, b) => Math.max(a, b));
+    const reach = Math.min(widest + MARGIN, MAX_REACH);
+    this.grid = new Grid(boundsOf(this.x, this.y), reach, CELL_SIZE);
+    this.ranges = samplesByCell(this.x, this.y, this.grid, reach);
   }
 
   /** The arc length of a sample, in [0, L). */
@@ -62,36 +65,47 @@ export class CentreSamples {
 
 /**
  * List for each cell the samples that can be the nearest to a position in it: those not farther from its middle than
- * the nearest one plus the cell's diagonal. A list may be too long, never too short.
+ * the nearest one plus the cell's diagonal. A list may be too long, never too short: where all samples are farther than
+ * `reach` it has all of them, because the lists there would be long and many.
  */
-function samplesByCell(x: Float64Array, y: Float64Array, grid: Grid): CellRanges {
-  const cells: number[] = [];
-  const samples: number[] = [];
-  const add = (cell: number, sample: number) => {
-    cells.push(cell);
-    samples.push(sample);
-  };
+function samplesByCell(x: Float64Array, y: Float64Array, grid: Grid, reach: number): CellRanges {
+  const collector = new RangeCollector();
   const diagonal = grid.cellSize * Math.SQRT2 + SAFETY;
   const gap = widestGap(x, y) + SAFETY;
-  let closest = 0; // to the middle of the cell before, so surely near to the next one's
+  // Of the cell that was looked from last: the middle, and the sample nearest to it, which is near to the next one's too.
+  let lookout: Vector = { x: 0, y: 0 };
+  let closest = 0;
+  let nearest = 0;
   for (let cell = 0; cell < grid.outside; cell++) {
-    const middleX = grid.x + ((cell % grid.columns) + 0.5) * grid.cellSize;
-    const middleY = grid.y + (Math.floor(cell / grid.columns) + 0.5) * grid.cellSize;
-    const distanceOf = (sample: number) => Math.sqrt((x[sample] - middleX) ** 2 + (y[sample] - middleY) ** 2);
-    let nearest = distanceOf(closest);
+    const middle = grid.middleOf(cell);
+    const moved = Math.sqrt((middle.x - lookout.x) ** 2 + (middle.y - lookout.y) ** 2);
+    if (nearest - moved - diagonal > reach) {
+      collector.add(0, x.length);
+      collector.finishCell();
+      continue;
+    }
+    lookout = middle;
+    const distanceOf = (sample: number) => Math.sqrt((x[sample] - middle.x) ** 2 + (y[sample] - middle.y) ** 2);
+    nearest = distanceOf(closest);
     // A sample that is too far by many gaps allows to leave out as many samples after it.
     for (let i = 0, distance = 0; i < x.length; i += Math.max(1, Math.floor((distance - nearest) / gap))) {
       distance = distanceOf(i);
       if (distance < nearest) closest = i;
       nearest = Math.min(nearest, distance);
     }
-    for (let i = 0, excess = 0; i < x.length; i += Math.max(1, Math.floor(excess / gap))) {
-      excess = distanceOf(i) - (nearest + diagonal);
-      if (excess <= 0) add(cell, i);
+    if (nearest - diagonal > reach) {
+      collector.add(0, x.length);
+    } else {
+      for (let i = 0, excess = 0; i < x.length; i += Math.max(1, Math.floor(excess / gap))) {
+        excess = distanceOf(i) - (nearest + diagonal);
+        if (excess <= 0) collector.add(i, i + 1);
+      }
     }
+    collector.finishCell();
   }
-  for (let i = 0; i < x.length; i++) add(grid.outside, i);
-  return new CellRanges(grid.cellCount, cells, samples);
+  collector.add(0, x.length);
+  collector.finishCell();
+  return collector.ranges();
 }
 
 /** The largest distance between a sample and the next. */

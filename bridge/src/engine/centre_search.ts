@@ -2,10 +2,8 @@
 
 import { type CentreLine, CHORDS_PER_SEGMENT, COEFFICIENTS_PER_SEGMENT, MIN_CHORD } from "./centre_line.js";
 import { CentreSamples } from "./centre_samples.js";
-import { SAFETY } from "./walls.js";
 
 const SEARCH_ROUNDS = 16; // of the ternary search
-const BINS_PER_CHORD = 2; // of the table from arc length to chord
 const NONE = -1;
 
 /** The nearest-point search on one centre line: coarse over even samples, then ternary around the best of them. */
@@ -18,21 +16,16 @@ export class CentreSearch {
   private readonly samples: CentreSamples;
   private readonly totalLength: number;
   private readonly coefficients: Float64Array;
-  private readonly halfWidths: Float64Array;
   private readonly chordBegins: Float64Array;
   /** By chord: the segment; its parameter t at the chord's begin, and the rate at which t grows with arc length. */
   private readonly chordSegments: Int32Array;
   private readonly chordParameters: Float64Array;
   private readonly chordRates: Float64Array;
-  /** By bin of arc length: the last chord that begins before the bin. */
-  private readonly binChords: Int32Array;
-  private readonly binsPerUnit: number;
 
-  constructor(line: CentreLine) {
+  constructor(private readonly line: CentreLine) {
     this.samples = new CentreSamples(line);
     this.totalLength = line.totalLength;
     this.coefficients = line.coefficients;
-    this.halfWidths = line.halfWidths;
     const chords = line.lengths.length - 1;
     this.chordBegins = line.lengths;
     this.chordSegments = Int32Array.from({ length: chords }, (_, i) => Math.floor(i / CHORDS_PER_SEGMENT));
@@ -44,11 +37,6 @@ export class CentreSearch {
       const chord = line.lengths[i + 1] - line.lengths[i];
       return chord < MIN_CHORD ? 0 : 1 / (chord * CHORDS_PER_SEGMENT);
     });
-    const bins = chords * BINS_PER_CHORD;
-    this.binsPerUnit = bins / line.totalLength;
-    this.binChords = Int32Array.from({ length: bins + 1 }, (_, bin) =>
-      line.chordAt(Math.max(0, bin / this.binsPerUnit - SAFETY)),
-    );
   }
 
   /** Find the centre line's point nearest to a position and write `arcLength`, `distance` and `halfWidth`. */
@@ -144,42 +132,27 @@ export class CentreSearch {
   private finish(best: number, nearest: number): void {
     this.arcLength = this.wrapOnce(best);
     this.distance = Math.sqrt(nearest);
-    this.halfWidth = this.halfWidthAt(this.arcLength);
+    this.halfWidth = this.line.halfWidthAt(this.arcLength);
   }
 
   /** The chord in which an interval ends, if it begins in that one or the one before and all is one segment. */
   private commonChord(low: number, high: number): number {
     if (low < 0 || high >= this.totalLength) return NONE;
-    const first = this.chordAt(low);
-    const last = this.chordAt(high);
+    const first = this.line.chordAt(low);
+    const last = this.line.chordAt(high);
     return last - first <= 1 && this.chordSegments[first] === this.chordSegments[last] ? last : NONE;
   }
 
   /** Squared distance of a position from the centre line's point at an arc length in (-L, 2 L). */
   private distanceSquaredAt(arcLength: number, x: number, y: number): number {
     const d = this.wrapOnce(arcLength);
-    const chord = this.chordAt(d);
+    const chord = this.line.chordAt(d);
     const t = this.chordParameters[chord] + (d - this.chordBegins[chord]) * this.chordRates[chord];
     const c = this.coefficients;
     const s = this.chordSegments[chord] * COEFFICIENTS_PER_SEGMENT;
     const dx = ((c[s] * t + c[s + 1]) * t + c[s + 2]) * t + c[s + 3] - x;
     const dy = ((c[s + 4] * t + c[s + 5]) * t + c[s + 6]) * t + c[s + 7] - y;
     return dx * dx + dy * dy;
-  }
-
-  private halfWidthAt(arcLength: number): number {
-    const segment = this.chordSegments[this.chordAt(arcLength)];
-    const begin = this.chordBegins[segment * CHORDS_PER_SEGMENT];
-    const end = this.chordBegins[(segment + 1) * CHORDS_PER_SEGMENT];
-    const from = this.halfWidths[segment];
-    return from + ((arcLength - begin) / (end - begin)) * (this.halfWidths[segment + 1] - from);
-  }
-
-  /** The last chord that begins at or before an arc length in [0, L). */
-  private chordAt(arcLength: number): number {
-    let chord = this.binChords[(arcLength * this.binsPerUnit) | 0];
-    while (this.chordBegins[chord + 1] <= arcLength) chord++;
-    return chord;
   }
 
   /** Wrap an arc length in (-L, 2 L) into [0, L). */

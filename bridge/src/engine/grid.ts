@@ -1,5 +1,8 @@
 /** A uniform grid of square cells, and what matters in each cell. Lengths are in units. */
 
+import type { Vector } from "./centre_line.js";
+import { IntList } from "./int_list.js";
+
 const MAX_CELLS_PER_AXIS = 1024; // keeps the lists of a track of absurd extent small, at the price of larger cells
 
 /** A rectangle. */
@@ -43,6 +46,14 @@ export class Grid {
     return this.outside + 1;
   }
 
+  /** The middle of a cell other than the one outside. */
+  middleOf(cell: number): Vector {
+    return {
+      x: this.x + ((cell % this.columns) + 0.5) * this.cellSize,
+      y: this.y + (Math.floor(cell / this.columns) + 0.5) * this.cellSize,
+    };
+  }
+
   /** The cell of a position. */
   cellAt(x: number, y: number): number {
     const column = (x - this.x) * this.cellsPerUnit;
@@ -57,33 +68,71 @@ export class Grid {
  *
  * Cell c's ranges are the pairs (first, past the last) in `bounds` from index `begins[c]` up to `begins[c + 1]`.
  */
-export class CellRanges {
+export interface CellRanges {
   readonly begins: Int32Array;
   readonly bounds: Int32Array;
+}
 
-  /** Gather pairs of a cell and a number, in parallel arrays; each cell's numbers come in ascending order. */
-  constructor(cellCount: number, cells: readonly number[], numbers: readonly number[]) {
-    const sorted = sortedByCell(cellCount, cells, numbers);
-    const bounds: number[] = [];
-    this.begins = new Int32Array(cellCount + 1);
-    for (let cell = 0; cell < cellCount; cell++) {
-      for (let i = sorted.begins[cell]; i < sorted.begins[cell + 1]; i++) {
-        const number = sorted.numbers[i];
-        const isNext = bounds.length > this.begins[cell] && bounds[bounds.length - 1] === number;
-        if (isNext) bounds[bounds.length - 1] = number + 1;
-        else bounds.push(number, number + 1);
-      }
-      this.begins[cell + 1] = bounds.length;
-    }
-    this.bounds = Int32Array.from(bounds);
+/** Collects ranges, cell by cell. */
+export class RangeCollector {
+  private readonly begins = new IntList();
+  private readonly bounds = new IntList();
+  /** The range that may grow on. */
+  private first = 0;
+  private end = 0;
+
+  constructor() {
+    this.begins.push(0);
   }
+
+  /** Add the numbers from `first` up to `end`, exclusive, to the current cell, all above those that it has. */
+  add(first: number, end: number): void {
+    if (first !== this.end) {
+      this.finishRange();
+      this.first = first;
+    }
+    this.end = end;
+  }
+
+  /** Go on to the next cell. */
+  finishCell(): void {
+    this.finishRange();
+    this.begins.push(this.bounds.length);
+  }
+
+  /** The ranges of all cells finished. */
+  ranges(): CellRanges {
+    return { begins: this.begins.toArray(), bounds: this.bounds.toArray() };
+  }
+
+  private finishRange(): void {
+    if (this.end > this.first) {
+      this.bounds.push(this.first);
+      this.bounds.push(this.end);
+    }
+    this.first = 0;
+    this.end = 0;
+  }
+}
+
+/** Gather pairs of a cell and a number, in parallel lists; each cell's numbers come in ascending order. */
+export function gatherRanges(cellCount: number, cells: IntList, numbers: IntList): CellRanges {
+  const sorted = sortedByCell(cellCount, cells.toArray(), numbers.toArray());
+  const collector = new RangeCollector();
+  for (let cell = 0; cell < cellCount; cell++) {
+    for (let i = sorted.begins[cell]; i < sorted.begins[cell + 1]; i++) {
+      collector.add(sorted.numbers[i], sorted.numbers[i] + 1);
+    }
+    collector.finishCell();
+  }
+  return collector.ranges();
 }
 
 /** Sort numbers by cell; `begins` tells where each cell's begin. Those of one cell keep their order. */
 function sortedByCell(
   cellCount: number,
-  cells: readonly number[],
-  numbers: readonly number[],
+  cells: Int32Array,
+  numbers: Int32Array,
 ): { begins: Int32Array; numbers: Int32Array } {
   const begins = new Int32Array(cellCount + 1);
   for (const cell of cells) begins[cell + 1]++;

@@ -1,6 +1,7 @@
 /** Casts a car's rays against the walls. Lengths are in units, angles in radians. */
 
 import { Beams } from "./beams.js";
+import { firstPoint, lastPoint } from "./stretches.js";
 import type { Walls } from "./walls.js";
 
 const PARALLEL = 1e-10; // cross product below which a ray and a wall do not meet
@@ -48,19 +49,24 @@ export class RayCaster {
     for (let ray = 0; ray < angles.length; ray++) {
       const dx = cos * cosines[ray] - sin * sines[ray];
       const dy = sin * cosines[ray] + cos * sines[ray];
-      const distance = this.distance(beam + beams.binOf(heading + angles[ray]), x, y, dx, dy);
+      const ahead = beam + beams.binOf(heading + angles[ray]);
+      const distance = this.distance(beams.begins[ahead], beams.ends[ahead], x, y, dx, dy, this.maxDistance);
       shares[first + ray] = distance / this.maxDistance;
     }
   }
 
-  /** Return how far a ray goes from (x, y) along (dx, dy), which is in a beam. */
-  private distance(beam: number, x: number, y: number, dx: number, dy: number): number {
+  /** Return how far a ray goes from (x, y) along (dx, dy) among a part of the lists, at most `limit`. */
+  private distance(begin: number, end: number, x: number, y: number, dx: number, dy: number, limit: number): number {
     const { wallX, wallY } = this;
-    const { segments, nears } = this.beams;
-    const end = this.beams.ends[beam];
-    let nearest = this.maxDistance;
-    for (let index = this.beams.begins[beam]; index < end && nears[index] < nearest; index++) {
-      const segment = segments[index];
+    const { stretches, nears } = this.beams;
+    let nearest = limit;
+    for (let index = begin; index < end && nears[index] < nearest; index++) {
+      const segment = stretches[index];
+      if (segment < 0) {
+        // Not a segment but a stretch of several, which the list of all segments has at their own numbers.
+        nearest = this.distance(firstPoint(segment), lastPoint(segment), x, y, dx, dy, nearest);
+        continue;
+      }
       const ax = wallX[segment] - x;
       const ay = wallY[segment] - y;
       const bx = wallX[segment + 1] - x;

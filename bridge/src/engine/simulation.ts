@@ -48,6 +48,32 @@ export interface ResetInfo {
   readonly stepCount: number;
 }
 
+/** The keys of a step's info in the order of the wire protocol. */
+export const STEP_INFO_KEYS = [
+  "progress",
+  "speed",
+  "wall",
+  "offTrack",
+  "backward",
+  "stillness",
+  "tick",
+  "rawSpeed",
+  "lap",
+  "checkpoint",
+  "stepCount",
+  "wallContact",
+  "stillnessCounter",
+] as const satisfies (keyof StepInfos)[];
+
+/** The keys of a reset's info in the order of the wire protocol. */
+export const RESET_INFO_KEYS = [
+  "tick",
+  "speed",
+  "lap",
+  "checkpoint",
+  "stepCount",
+] as const satisfies (keyof ResetInfo)[];
+
 /** N cars on one track. The arrays are the same objects after every step, written in place. */
 export class Simulation {
   /** The cars' states. */

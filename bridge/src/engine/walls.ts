@@ -1,7 +1,8 @@
 /** The walls of a track as flat numbers, and which parts of them are near each cell of a grid. Lengths in units. */
 
 import type { TrackGeometry } from "./geometry.js";
-import { type Bounds, CellRanges, type Grid } from "./grid.js";
+import { type Bounds, type CellRanges, type Grid, gatherRanges } from "./grid.js";
+import { IntList } from "./int_list.js";
 
 /** Units by which a look-up table reaches farther than it has to: far above rounding, far below what costs time. */
 export const SAFETY = 1e-6;
@@ -35,8 +36,8 @@ export function boundsOf(x: Float64Array, y: Float64Array): Bounds {
 
 /** List for each cell all segments within `reach` of any of its points. A list may be too long, never too short. */
 export function segmentsByCell({ x, y, innerEnd }: Walls, grid: Grid, reach: number): CellRanges {
-  const cells: number[] = [];
-  const segments: number[] = [];
+  const cells = new IntList();
+  const segments = new IntList();
   const half = grid.cellSize / 2 + reach + SAFETY; // of the cell made larger by the reach
   for (let segment = 0; segment + 1 < x.length; segment++) {
     if (segment === innerEnd) continue;
@@ -58,7 +59,36 @@ export function segmentsByCell({ x, y, innerEnd }: Walls, grid: Grid, reach: num
       }
     }
   }
-  return new CellRanges(grid.cellCount, cells, segments);
+  return gatherRanges(grid.cellCount, cells, segments);
+}
+
+/**
+ * Tell for each cell whether its middle lies between the walls: not 0 if it does.
+ *
+ * It counts how often the outer wall winds around the middle, less how often the inner one does, so that it is right
+ * where a track crosses itself as well.
+ */
+export function cellsBetween({ x, y, innerEnd }: Walls, grid: Grid): Int32Array {
+  // First by how much the number changes from a cell's left neighbour to the cell, then the number itself.
+  const windings = new Int32Array(grid.cellCount);
+  for (let segment = 0; segment + 1 < x.length; segment++) {
+    if (segment === innerEnd) continue;
+    const [beginX, endX, beginY, endY] = [x[segment], x[segment + 1], y[segment], y[segment + 1]];
+    const change = endY > beginY === segment > innerEnd ? 1 : -1;
+    const slope = (endX - beginX) / (endY - beginY);
+    const [firstRow, lastRow] = cellRange(beginY - grid.y, endY - grid.y, grid.cellSize, 0, grid.rows);
+    for (let row = firstRow; row <= lastRow; row++) {
+      const middleY = grid.y + (row + 0.5) * grid.cellSize;
+      if (beginY > middleY === endY > middleY) continue; // only one of two segments counts that share a point there
+      const crossing = beginX + (middleY - beginY) * slope - grid.x;
+      const column = Math.ceil(crossing / grid.cellSize - 0.5);
+      windings[row * grid.columns + column] += change;
+    }
+  }
+  for (let cell = 1; cell < grid.outside; cell++) {
+    if (cell % grid.columns !== 0) windings[cell] += windings[cell - 1];
+  }
+  return windings;
 }
 
 /** The first and the last column (or row) whose middle is within `half` of the stretch from one value to another. */
