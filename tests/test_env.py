@@ -488,6 +488,8 @@ def test_make_vec() -> None:
     [
         ({"arc_length": 1, "speed": 1000}, r"speed must be within \[0, 160\] units/s, got 1000"),
         ({"arc_length": 1, "lateral": 1e308}, "lateral must be within 1000 units"),
+        ({"arc_length": 2e6}, r"arc_length must be within 1e\+06 of 0, got 2e\+06"),
+        ({"arc_length": 1, "heading": -1e9}, r"heading must be within 1e\+06 of 0"),
         ({"arc_length": "x"}, "arc_length must be a number, got 'x'"),
         ({"arc_length": True}, "arc_length must be a number, got True"),
         ({"speed": 3}, "lacks the key 'arc_length'"),

@@ -23,32 +23,17 @@ def run(url: str, *arguments: str, episodes: int = 2) -> int:
     return main(["--bridge-url", url, "--track-id", "track-01", "--episodes", str(episodes), *arguments])
 
 
-def lying_game(tracks: list[Track], change: Change) -> Callable[[], Callable[[dict[str, Any]], Any]]:
-    """Return a version-1 game whose steps are changed before they go out."""
+def lying_game(
+    tracks: list[Track], change: Change, what: str = "step_result"
+) -> Callable[[], Callable[[dict[str, Any]], Any]]:
+    """Return a version-1 game whose replies of one type are changed before they go out."""
 
     def make_answer() -> Callable[[dict[str, Any]], Any]:
         game = version_1_game(tracks)()
 
         def answer(message: dict[str, Any]) -> Any:
             reply = game(message)
-            if reply["type"] == "step_result":
-                change(reply)
-            return reply
-
-        return answer
-
-    return make_answer
-
-
-def lying_reset(tracks: list[Track], change: Change) -> Callable[[], Callable[[dict[str, Any]], Any]]:
-    """Return a version-1 game whose resets are changed before they go out."""
-
-    def make_answer() -> Callable[[dict[str, Any]], Any]:
-        game = version_1_game(tracks)()
-
-        def answer(message: dict[str, Any]) -> Any:
-            reply = game(message)
-            if reply["type"] == "reset_result":
+            if reply["type"] == what:
                 change(reply)
             return reply
 
@@ -129,7 +114,7 @@ def test_difference_of_a_reset_is_named(
     tracks: list[Track], change: Change, named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What an episode begins with counts as well."""
-    with FakePeer(lying_reset(tracks, change)) as peer:
+    with FakePeer(lying_game(tracks, change, "reset_result")) as peer:
         assert run(peer.url) == 1
     assert named in capsys.readouterr().out
 
