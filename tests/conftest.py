@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import shutil
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,12 @@ HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Compile the kernels, half a minute when Numba's cache is empty, before the first test's time runs."""
+    """Compile the kernels, half a minute when Numba's cache is empty, before the first test's time runs.
+
+    A shell that runs the tests in the background ignores Ctrl-C for them and for all that they start; some test it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not session.config.option.collectonly:
         Simulator([ring_track()], 1)
 
