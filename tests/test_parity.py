@@ -199,11 +199,18 @@ def test_another_track_is_told_by_version_2(tracks: list[Track], capsys: pytest.
 
 
 def test_other_physics_are_named(tracks: list[Track], capsys: pytest.CaptureFixture[str]) -> None:
-    """Other physics are a difference, whatever the drives show."""
-    hello = hello_of([renamed(tracks[1], "track-01")], physics=OTHER_PHYSICS)
-    with FakePeer(always(hello)) as peer:
+    """Other physics are a difference, even where the drives show none."""
+
+    def make_answer() -> Callable[[dict[str, Any]], Any]:
+        game = version_1_game(tracks)()
+        hello = hello_of(tracks, physics=OTHER_PHYSICS)
+        return lambda message: hello if message["type"] == "hello" else game(message)
+
+    with FakePeer(make_answer) as peer:
         assert run(peer.url) == 1
-    assert f"other physics: {OTHER_PHYSICS} against" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert f"other physics: {OTHER_PHYSICS} against" in output
+    assert "discrete values are the same on every tick" in output
 
 
 def test_nan_counts_as_a_difference() -> None:
