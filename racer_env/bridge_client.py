@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import selectors
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -50,6 +51,8 @@ MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
 POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # on one processor it would only hold up the bridge
 MIN_TIMEOUT_S = 1e-3  # 0 would mean not to wait at all
+# Unlike others, it needs no descriptor of its own; Windows has only the one that takes few.
+SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
 OPCODE_BITS = 0x0F  # of a frame's first byte
 MAX_ERROR = 200  # characters of another library's message
 HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
@@ -317,6 +320,8 @@ class _Stream(socket.socket):
         self._buffer = memoryview(b"")
         self._deadline = math.inf
         self._budget = 0
+        self._readable = SELECTOR()
+        self._readable.register(self.fileno(), selectors.EVENT_READ)
 
     def begin_wait(self, deadline: float) -> None:
         """Set the deadline, on the clock of ``time.monotonic``, of what is sent and read from now on."""
@@ -338,7 +343,7 @@ class _Stream(socket.socket):
 
     def has_unread_message(self) -> bool:
         """Whether data or text is there that nobody has asked for; pings and a goodbye may come at any time."""
-        if not self._buffer:
+        if not self._buffer and self._readable.select(0):  # a tenth of a step's time cheaper than to try to read
             self.settimeout(0.0)
             with contextlib.suppress(OSError):
                 self._buffer = memoryview(super().recv(READ_BYTES))
