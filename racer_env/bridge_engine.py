@@ -13,13 +13,16 @@ from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_client import BridgeClient
 from racer_env.config import AiConfig
 from racer_env.engine import NextStart
-from racer_env.errors import BridgeError, BridgeRefusedError, RacerError
+from racer_env.errors import BridgeError, BridgeLostError, BridgeProtocolError, RacerError
 from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
 from racer_env.simulator.simulator import checked_actions
 from racer_env.simulator.starts import Placement
 from racer_env.spaces import STEP_INFO_KEYS
 
 FloatArray = npt.NDArray[np.float64]
+
+# Not what a bridge refuses: once it is started again, it would refuse that again.
+WORTH_A_RESTART = (BridgeLostError, BridgeProtocolError)
 
 _log = logging.getLogger(__name__)
 
@@ -101,12 +104,10 @@ class BridgeEngine:
         try:
             talk()
             return False
-        except BridgeRefusedError:  # a bridge that has been started again would refuse again
-            raise
-        except BridgeError as error:
+        except WORTH_A_RESTART as error:
             if not self._may_restart:
                 raise
-            failure = error
+            failure: BridgeError = error
         while True:
             self._bridge.restart(failure)
             _log.warning("%s; restarted the bridge, running episodes are truncated", failure)
@@ -115,9 +116,7 @@ class BridgeEngine:
                 self._connect()
                 self._begin()
                 return True
-            except BridgeRefusedError:
-                raise
-            except BridgeError as error:
+            except WORTH_A_RESTART as error:
                 failure = error
 
     def _begin(self) -> None:

@@ -243,7 +243,7 @@ def parse_track(message: Mapping[str, Any]) -> Any:
 def parse_reset(message: Mapping[str, Any]) -> tuple[FloatArray, dict[str, Any]]:
     """Read the ``reset_result`` of one car: observation (14,) float64 and info."""
     where = "reset_result"
-    info = _reset_info(_get(message, "info", where), f"{where}.info")
+    info = _info(_get(message, "info", where), RESET_INFO_KEYS, f"{where}.info")
     return _observation(_get(message, "observation", where), where), info
 
 
@@ -253,7 +253,7 @@ def parse_reset_many(message: Mapping[str, Any], count: int) -> tuple[FloatArray
     observations, infos = (_list(message, key, where, count) for key in ("observations", "infos"))
     return (
         np.stack([_observation(values, f"{where}.observations") for values in observations]),
-        [_reset_info(info, f"{where}.infos") for info in infos],
+        [_info(info, RESET_INFO_KEYS, f"{where}.infos") for info in infos],
     )
 
 
@@ -265,7 +265,7 @@ def parse_step(message: Mapping[str, Any]) -> StepResult:
         reward=_number(_get(message, "reward", where), where, "reward"),
         terminated=_bool(_get(message, "terminated", where), where, "terminated"),
         truncated=_bool(_get(message, "truncated", where), where, "truncated"),
-        info=_step_info(_get(message, "info", where), f"{where}.info"),
+        info=_info(_get(message, "info", where), STEP_INFO_KEYS, f"{where}.info"),
     )
 
 
@@ -298,7 +298,7 @@ def parse_step_many(data: bytes, count: int) -> StepResults:
     finished = {}
     for row in numbers[count * _STEP_COLUMNS :].reshape(-1, _FINISHED_COLUMNS):
         values = dict(zip(RESET_INFO_KEYS, row[1 + OBSERVATION_SIZE :].tolist(), strict=True))
-        finished[int(row[0])] = (row[1 : 1 + OBSERVATION_SIZE], _reset_info(values, where))
+        finished[int(row[0])] = (row[1 : 1 + OBSERVATION_SIZE], _info(values, RESET_INFO_KEYS, where))
     ended = np.flatnonzero(terminated | truncated).tolist()
     if sorted(finished) != ended:
         raise BridgeProtocolError(f"{where} must list the cars that have ended, {ended}; it lists {sorted(finished)}")
@@ -317,12 +317,8 @@ def _peer_track(entry: Any, where: str) -> PeerTrack:
     )
 
 
-def _step_info(info: Any, where: str) -> dict[str, Any]:
-    return {key: _info_value(info, key, where) for key in STEP_INFO_KEYS}
-
-
-def _reset_info(info: Any, where: str) -> dict[str, Any]:
-    return {key: _info_value(info, key, where) for key in RESET_INFO_KEYS}
+def _info(info: Any, keys: Sequence[str], where: str) -> dict[str, Any]:
+    return {key: _info_value(info, key, where) for key in keys}
 
 
 def _info_value(info: Any, key: str, where: str) -> Any:

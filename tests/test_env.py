@@ -332,7 +332,7 @@ def test_bundled_bridge_is_started_and_started_again(node_bridge: None) -> None:
     """With auto an environment has a bridge of its own, which a reset brings back."""
     env = RacerEnv("auto")
     first, _ = env.reset()
-    (process,) = env._resources._exit_callbacks[0][1].__self__.processes  # type: ignore[attr-defined]
+    (process,) = env._car._bridge.processes  # type: ignore[union-attr]
     process.stop()
     with pytest.raises(BridgeLostError):
         env.step(COAST)
