@@ -28,6 +28,10 @@ class ModelError(RacerError, ValueError):
     """A model or its statistics are missing, unreadable or do not fit."""
 
 
+class TrainingError(RacerError):
+    """Training cannot go on: what it computes with is no longer a number, for example."""
+
+
 class BridgeError(RacerError):
     """The bridge, or the way to it, does not do what it should."""
 

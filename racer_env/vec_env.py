@@ -10,6 +10,7 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
+from racer_env.action_repeat import MAX_ACTION_REPEAT, ActionRepeat, Decision
 from racer_env.bridge import AnyTrack, Bridge, bridge_at, track_on
 from racer_env.bridge_engine import BridgeEngine
 from racer_env.config import AiConfig
@@ -55,6 +56,11 @@ class RacerVecEnv(VecEnv):
     Car i drives on track i modulo the number of tracks. A finished car is reset within the step: its info then
     carries ``terminal_observation`` and ``TimeLimit.truncated``, and the observation is the new episode's.
 
+    With ``action_repeat`` k, a step is k ticks under one action. Reward and components are then sums, ``wallContact``
+    says whether there was contact on any of the ticks, everything else is of the last tick; where ``lap`` changed,
+    ``lapStepCount`` is the ``stepCount`` of the tick on which it did. An episode that ends in between ends the step
+    for its car, which coasts through the remaining ticks of its new episode.
+
     A seed s gives car i the seed s + i, so that car i of N draws what a single car of that seed would; over a bridge
     with many cars on a connection, until it is reset a second time without a seed.
     """
@@ -67,6 +73,7 @@ class RacerVecEnv(VecEnv):
         *,
         random_start_share: float = 0.0,
         equal_road_value: bool = False,
+        action_repeat: int = 1,
         bridge_url: str | Sequence[str] | Bridge | None = None,
     ) -> None:
         """Make the environment.
@@ -79,6 +86,7 @@ class RacerVecEnv(VecEnv):
                 on the line.
             equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
                 unit of road earns the same on all of them.
+            action_repeat: Ticks that each action holds, see the class.
             bridge_url: Where the game's bridge is; several URLs share the cars. None, ``"auto"`` and ``"embedded"``
                 as in ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and no starts but
                 the standing one.
@@ -94,7 +102,10 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
         if not 0.0 <= random_start_share <= 1.0:
             raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
+        if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
+            raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
         self.random_start_share = random_start_share
+        self.action_repeat = action_repeat
         self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions: npt.NDArray[np.floating] | None = None
@@ -106,6 +117,7 @@ class RacerVecEnv(VecEnv):
             self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
             self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value)
             stack.callback(self._engine.close)
+            self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()
         super().__init__(num_envs, make_observation_space(), make_action_space())
 
@@ -134,7 +146,7 @@ class RacerVecEnv(VecEnv):
             if seed is not None:
                 self._random[index] = np.random.default_rng(seed)
         self._starts = [options.get("start") for options in self._options]
-        self._engine.begin()
+        (self._repeat or self._engine).begin()
         self.reset_infos = list(self._engine.reset_infos)
         self._reset_seeds()
         self._reset_options()
@@ -155,18 +167,25 @@ class RacerVecEnv(VecEnv):
         if not self._is_reset:
             raise ClosedError("step() before reset()")
         assert self._actions is not None, "step_wait() without step_async()"
-        engine = self._engine
-        engine.step(self._actions)
+        engine, repeat = self._engine, self._repeat
+        if repeat is None:
+            engine.step(self._actions)
+            driven: Engine | Decision = engine
+        else:
+            driven = repeat.step(self._actions)
         self._actions = None
-        infos = step_infos(engine.infos)
-        for car, observation in engine.terminal_observations.items():
+        infos = step_infos(driven.infos)
+        if isinstance(driven, Decision):
+            for car, step_count in driven.crossings.items():
+                infos[car]["lapStepCount"] = step_count
+        for car, observation in driven.terminal_observations.items():
             infos[car]["terminal_observation"] = observation.astype(np.float32)
-            infos[car]["TimeLimit.truncated"] = bool(engine.truncated[car] and not engine.terminated[car])
+            infos[car]["TimeLimit.truncated"] = bool(driven.truncated[car] and not driven.terminated[car])
             self.reset_infos[car] = engine.reset_infos[car]
         return (
             engine.observations.astype(np.float32),
-            engine.rewards.astype(np.float32),
-            engine.terminated | engine.truncated,
+            driven.rewards.astype(np.float32),
+            driven.terminated | driven.truncated,
             infos,
         )
 

@@ -97,7 +97,7 @@ def _benchmark(arguments: argparse.Namespace) -> int:
     with open_bridge(arguments, quiet=arguments.json) as bridge:
         if arguments.compare and bridge is None:
             raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")
-        tracks = load_tracks_for(None, arguments.track_id, arguments.tracks_dir, bridge)
+        tracks = load_tracks_for([], arguments.track_id, arguments.tracks_dir, bridge)
         needs_simulator = bridge is None or arguments.compare or arguments.actions == DRIVER
         with Preparation(tracks[0] if needs_simulator else None, quiet=arguments.json):
             pass

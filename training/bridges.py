@@ -10,9 +10,10 @@ from training.cli import say
 
 if TYPE_CHECKING:
     from racer_env.bridge import Bridge
+    from racer_env.physics import Physics
 
 
-def add_bridge_argument(parser: argparse.ArgumentParser, default: str = "the embedded simulator") -> None:
+def add_bridge_argument(parser: argparse._ActionsContainer, default: str = "the embedded simulator") -> None:
     """Add --bridge-url; ``default`` words what no --bridge-url means."""
     parser.add_argument(
         "--bridge-url",
@@ -56,3 +57,10 @@ def open_bridge(
         if not quiet and not bridge.has_extensions:
             say("it speaks version 1 of the protocol: a connection for each car, every episode starts on the line")
         yield bridge
+
+
+def physics_behind(bridge: "Bridge | None") -> "Physics | None":
+    """Return the physics that cars drive on; None if a bridge does not tell."""
+    from racer_env.physics import load_physics
+
+    return load_physics() if bridge is None or bridge.peer.physics is not None else None

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import shlex
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from racer_env.config import PROJECT_ROOT
@@ -28,9 +30,9 @@ def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Na
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
     except OSError as error:
         print(f"error: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
         print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return getattr(interruption, "exit_code", INTERRUPTED)
     return COULD_NOT_RUN
 
 
@@ -64,7 +66,7 @@ def positive_number(text: str) -> float:
     return number
 
 
-def add_track_arguments(parser: argparse.ArgumentParser, default: str, has_config: bool = True) -> None:
+def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_config: bool = True) -> None:
     """Add --track-id, --tracks-dir and --config; ``default`` words what no --track-id means."""
     parser.add_argument(
         "--track-id",
@@ -85,11 +87,32 @@ def add_track_arguments(parser: argparse.ArgumentParser, default: str, has_confi
         )
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's message, or its name where it has none."""
+    return str(error).splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+def command_line(parts: Sequence[str]) -> str:
+    """Return a command as the system's own shell takes it."""
+    return subprocess.list2cmdline(parts) if sys.platform == "win32" else shlex.join(parts)
+
+
 def count_of(number: int, what: str) -> str:
     """Return a number with what is counted, in the plural where that is right."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def note(text: str) -> None:
+    """Say something beside the output proper, on stderr, so that what is read by programs stays clean."""
+    print(f"note: {text}", file=sys.stderr, flush=True)
+
+
 def say(text: str) -> None:
-    """Print a line at once, also into a pipe."""
-    print(text, flush=True)
+    """Print a line at once, also into a pipe; a progress bar that is shown moves down for it."""
+    if "tqdm" not in sys.modules:  # no bar yet, and no reason to load it
+        print(text, flush=True)
+        return
+    from tqdm import tqdm
+
+    tqdm.write(text)
+    sys.stdout.flush()

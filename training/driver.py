@@ -1,74 +1,120 @@
-"""Drivers: a trained model with its statistics, and a scripted one, as plain functions of observations."""
+"""Drivers: a trained model with its statistics, an exported one, and a scripted one, as functions of observations."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.errors import ModelError
 from racer_env.physics import Physics
-from training.model_files import find_model, find_statistics
+from training.cli import MODELS_DIR
+from training.model_data import read_model_data
+from training.model_files import check_statistics, find_model, find_statistics
 
-if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.vec_env import VecNormalize
+SCRIPTED = "scripted"
+
+Observations = npt.NDArray[np.float32]
+Actions = npt.NDArray[np.floating[Any]]
 
 
-class TrainedDriver:
-    """A model that drives: observations (N, 14) in, actions (N, 3) out, statistics frozen.
+@dataclass(frozen=True)
+class Driver:
+    """Something that drives.
 
     Attributes:
-        model: The stable-baselines3 model.
-        path: Its file.
+        name: Its file, or what it is.
+        act: From raw observations (N, 14) to actions (N, 3) steer, throttle, brake.
+        action_repeat: Ticks that each action holds.
+        track_ids: The tracks that it was trained on; none if it does not say.
     """
 
-    def __init__(self, model: "BaseAlgorithm", statistics: "VecNormalize", path: Path, deterministic: bool) -> None:
-        statistics.training = False
-        self.model = model
-        self.path = path
-        self.deterministic = deterministic
-        self._statistics = statistics
+    name: str
+    act: Callable[[Observations], Actions]
+    action_repeat: int = 1
+    track_ids: tuple[str, ...] = ()
 
-    def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating]:
+    def __call__(self, observations: Observations) -> Actions:
         """Return actions (N, 3) for raw observations (N, 14)."""
-        normalised: Any = self._statistics.normalize_obs(observations)
-        actions, _ = self.model.predict(normalised, deterministic=self.deterministic)
-        return actions
+        return self.act(observations)
+
+
+def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
+    """Return the tracks that a driver was trained on, before it is loaded; none if it does not say.
+
+    Raises:
+        ModelError: There is no such driver, or it cannot be read.
+    """
+    if str(name) == SCRIPTED:
+        return []
+    if Path(name).suffix == ".onnx":
+        from training.onnx_driver import read_card
+
+        return list(read_card(Path(name)).track_ids)
+    return read_model_data(find_model(name, models_dir)).track_ids
 
 
 def load_driver(
     name: str | Path,
     physics: Physics | None,
     *,
+    models_dir: Path = MODELS_DIR,
+    vecnorm: Path | None = None,
+    normalise: bool = True,
     deterministic: bool = True,
+    seed: int = 0,
     device: str = "cpu",
     any_physics: bool = False,
-) -> TrainedDriver:
-    """Load a model and the statistics that belong to it.
+) -> Driver:
+    """Load a model with the statistics that belong to it, an exported ``.onnx`` file, or the scripted driver.
 
     Args:
-        name: The model's file, with or without ``.zip``. It contains pickles: load only files that you trust.
+        name: A model's file, with or without ``.zip``; a run, whose newest model it is; an ``.onnx`` file; "scripted".
         physics: What it is going to drive on; None is not known, and not checked.
+        models_dir: Where runs are looked for.
+        vecnorm: Its statistics, where they are not beside it.
+        normalise: Whether it was trained on normalised observations.
         deterministic: Whether it drives without exploration noise.
+        seed: Of that noise.
         device: Of PyTorch.
         any_physics: Load it although it was trained on other physics.
 
     Raises:
         ModelError: Model or statistics are missing, unreadable, or made for something else.
     """
-    path = find_model(name)
-    statistics_path = find_statistics(path)
-    from stable_baselines3 import PPO
+    if str(name) == SCRIPTED:
+        return Driver(SCRIPTED, scripted_driver)
+    if Path(name).suffix == ".onnx":
+        from training.onnx_driver import load_onnx_driver
 
-    from training.session import check_physics, load_model, load_statistics
+        if not deterministic:
+            raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
+        return load_onnx_driver(Path(name), None if any_physics else physics)
+    data = read_model_data(find_model(name, models_dir))
+    if vecnorm is not None:
+        check_statistics(data, vecnorm)
+    statistics_path = (vecnorm or find_statistics(data)) if normalise else None
+    from training.model_loading import check_physics, load_model, prepare
+    from training.statistics import load_statistics
 
-    model = load_model(PPO, path, None, device=device)
     if not any_physics:
-        check_physics(model, path, physics)
-    return TrainedDriver(model, load_statistics(statistics_path), path, deterministic)
+        check_physics(data, physics)
+    prepare(seed, device)
+    model = load_model(data, None, device)
+    model.set_random_seed(seed)  # loading has seeded with the seed of training
+    statistics = None if statistics_path is None else load_statistics(statistics_path)
+
+    def act(observations: Observations) -> Actions:
+        seen: Any = observations if statistics is None else statistics.normalize_obs(observations)
+        actions, _ = model.predict(seen, deterministic=deterministic)
+        return actions
+
+    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids))
 
 
-def scripted_driver(observations: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+def scripted_driver(observations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
     """Drive by rule: steer to the side with more room, as fast as the view ahead allows.
 
     Args:

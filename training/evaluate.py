@@ -1,4 +1,4 @@
-"""Measure a trained driver lap by lap: ``python -m training.evaluate --model PATH``."""
+"""Measure a driver lap by lap: ``python -m training.evaluate --model PATH``."""
 
 import argparse
 import json
@@ -7,23 +7,41 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from training.bridges import add_bridge_argument, open_bridge
-from training.cli import DONE, MAX_SEED, add_track_arguments, run_script, say, whole_number
+from training.bridges import add_bridge_argument, open_bridge, physics_behind
+from training.cli import DONE, MAX_SEED, MODELS_DIR, add_track_arguments, count_of, note, run_script, say, whole_number
 
 if TYPE_CHECKING:
-    from racer_env.bridge import Bridge
+    from racer_env.bridge import AnyTrack, Bridge
     from racer_env.config import AiConfig
+    from training.driver import Driver
     from training.evaluation import Episode
+
+SCRIPTED = "scripted"
+Row = dict[str, float | int | None]
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m training.evaluate",
-        description="Let a trained driver drive from the standing start, and measure it lap by lap.",
-        epilog="Model files contain pickles: load only files that you trust.",
+        description="Let a driver drive from the standing start, and measure it lap by lap.",
+        epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read; "
+        "an .onnx file contains none.",
     )
-    parser.add_argument("--model", required=True, metavar="PATH", help="the model, with or without .zip")
+    parser.add_argument(
+        "--model",
+        required=True,
+        metavar="PATH",
+        help="a model, with or without .zip; a run's name, for its newest model; an exported driver.onnx, or "
+        f"model.onnx with vecnorm_stats.json beside it; '{SCRIPTED}' is a simple driver by rule, to compare with",
+    )
+    statistics = parser.add_mutually_exclusive_group()
+    statistics.add_argument(
+        "--vecnorm", type=Path, metavar="FILE", help="the model's statistics (default: as training names them)"
+    )
+    statistics.add_argument(
+        "--no-vecnorm", action="store_true", help="the model was trained without normalisation: it has no statistics"
+    )
     add_bridge_argument(parser)
     add_track_arguments(parser, "those that the model was trained on, or all of --tracks-dir, or track-01")
     parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="laps per episode (default: 3)")
@@ -46,6 +64,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--any-physics", action="store_true", help="load a model that was trained on other physics all the same"
     )
+    parser.add_argument(
+        "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
 
@@ -57,42 +78,54 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _evaluate(arguments: argparse.Namespace) -> int:
     from racer_env.config import load_config
-    from training.model_files import find_model, find_statistics
+    from training.driver import tracks_of
 
     config = load_config(arguments.config)
-    path = find_model(arguments.model)
-    find_statistics(path)
+    own = tracks_of(arguments.model, arguments.models_dir)
     with open_bridge(arguments, quiet=arguments.json) as bridge:
-        return _drive(arguments, config, path, bridge)
+        return _drive(arguments, config, own, bridge)
 
 
-def _drive(arguments: argparse.Namespace, config: "AiConfig", path: Path, bridge: "Bridge | None") -> int:
+def _drive(
+    arguments: argparse.Namespace, config: "AiConfig", own_tracks: Sequence[str], bridge: "Bridge | None"
+) -> int:
     from training.loading import Preparation
     from training.model_files import load_tracks_for
 
-    tracks = load_tracks_for(path, arguments.track_id, arguments.tracks_dir, bridge)
+    tracks = load_tracks_for(own_tracks, arguments.track_id, arguments.tracks_dir, bridge)
     with Preparation(None if bridge else tracks[0], quiet=arguments.json):
         from training.driver import load_driver
-        from training.evaluation import drive, summarise
-        from training.session import physics_behind, prepare
+        from training.evaluation import drive
 
-    prepare(arguments.seed, arguments.device)
     driver = load_driver(
-        path,
+        arguments.model,
         physics_behind(bridge),
+        models_dir=arguments.models_dir,
+        vecnorm=arguments.vecnorm,
+        normalise=not arguments.no_vecnorm,
         deterministic=arguments.deterministic,
+        seed=arguments.seed,
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
-    driver.model.set_random_seed(arguments.seed)  # loading has seeded with the seed of training
-    episodes = drive(driver, tracks, config=config, laps=arguments.laps, episodes=arguments.episodes, bridge=bridge)
+    episodes = drive(
+        driver,
+        tracks,
+        config=config,
+        laps=arguments.laps,
+        episodes=arguments.episodes,
+        bridge=bridge,
+        action_repeat=driver.action_repeat,
+    )
     by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
+    for sentence in _limits(tracks, config, episodes):
+        note(sentence)
     if arguments.json:
-        print(json.dumps(_as_json(driver.path.as_posix(), by_track), indent=2))
+        print(json.dumps(_as_json(driver, by_track), indent=2))
         return DONE
-    say(f"{driver.path.name}, {arguments.laps} laps from a standing start on each track")
-    rows = {track_id: summarise(driven) for track_id, driven in by_track.items()}
-    for line in format_table(rows, arguments.laps * arguments.episodes):
+    holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
+    say(f"{Path(driver.name).name}, {count_of(arguments.laps, 'lap')} from a standing start on each track{holds}")
+    for line in format_table({track_id: _row(driven) for track_id, driven in by_track.items()}):
         say(line)
     for track_id, driven in by_track.items():
         times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in driven[:5]]
@@ -100,38 +133,58 @@ def _drive(arguments: argparse.Namespace, config: "AiConfig", path: Path, bridge
     return DONE
 
 
-def _as_json(model: str, by_track: dict[str, list["Episode"]]) -> dict[str, Any]:
+def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:
+    """Return in words what the limits of an episode have to do with what was driven."""
+    from training.evaluation import without_time_for_a_lap
+
+    sentences = [f"{text}; here it gives way to --laps" for text in without_time_for_a_lap(tracks, config)]
+    cut = [episode for episode in episodes if episode.was_cut]
+    if cut:
+        sentences.append(
+            f"the game ended {count_of(len(cut), 'episode')} of {len(episodes)} by its own limit, the first after "
+            f"{cut[0].steps:,} ticks on {cut[0].track_id}"
+        )
+    return sentences
+
+
+def _row(episodes: Sequence["Episode"]) -> Row:
     from training.evaluation import summarise
 
+    return summarise(episodes)
+
+
+def _as_json(driver: "Driver", by_track: dict[str, list["Episode"]]) -> dict[str, Any]:
     return {
-        "model": model,
+        "model": driver.name,
+        "action_repeat": driver.action_repeat,
         "tracks": {
-            track_id: {**summarise(driven), "lap_times_sec": [episode.lap_times for episode in driven]}
+            track_id: {**_row(driven), "lap_times_sec": [episode.lap_times for episode in driven]}
             for track_id, driven in by_track.items()
         },
     }
 
 
-def format_table(rows: dict[str, dict[str, float | int | None]], laps_asked: int) -> list[str]:
+def format_table(rows: dict[str, Row]) -> list[str]:
     """Return the lines of a table with one row per track.
 
     Args:
         rows: Figures as from ``summarise``, by track id.
-        laps_asked: Laps that each row could have.
     """
     width = max(5, *(len(track_id) for track_id in rows))
     lines = [
-        f"{'track':<{width}}  {'laps':>7}  {'clean':>5}  {'completion':>10}  {'mean lap':>8}  {'best lap':>8}  "
-        f"{'wall contact':>12}  {'off track':>9}  {'reward':>8}"
+        f"{'track':<{width}}  {'laps':>9}  {'clean':>5}  {'completion':>10}  {'mean lap':>8}  {'best lap':>8}  "
+        f"{'std':>7}  {'wall contact':>12}  {'off track':>9}  {'reward':>8}"
     ]
     for track_id, row in rows.items():
-        mean, best = (
-            "-" if row[key] is None else f"{row[key]:.2f} s" for key in ("mean_lap_time_sec", "best_lap_time_sec")
+        mean, best, deviation = (
+            "-" if row[key] is None else f"{row[key]:.2f} s"
+            for key in ("mean_lap_time_sec", "best_lap_time_sec", "std_lap_time_sec")
         )
+        laps = f"{row['laps']}/{row['laps_asked']}"
         lines.append(
-            f"{track_id:<{width}}  {row['laps']:>3}/{laps_asked:<3}  {row['clean_laps']:>5}  "
-            f"{row['completion']:>10.0%}  {mean:>8}  {best:>8}  "
-            f"{row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  {row['mean_reward']:>8.3f}"
+            f"{track_id:<{width}}  {laps:>9}  {row['clean_laps']:>5}  {row['completion']:>10.0%}  {mean:>8}  "
+            f"{best:>8}  {deviation:>7}  {row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  "
+            f"{row['mean_reward']:>8.3f}"
         )
     return lines
 

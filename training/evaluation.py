@@ -17,9 +17,10 @@ from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.tracks import Track
 
+CUT_CORNERS = 0.8  # of the centre line's length; no racing line is shorter on any shipped track
 IMPERCEPTIBLE = 1e-300  # added to a reward, it changes nothing
 ASSUMED_LENGTH = 5_000.0  # units; of a track that its bridge does not describe
-SLOWEST_PACE = 30.0  # units/s; an episode ends when the laps asked for would take longer than at this pace
+SLOWEST_PACE = 30.0  # units/s; an episode ends when a lap takes longer than at this pace
 
 # From observations (N, 14) to actions (N, 3).
 Policy = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.floating]]
@@ -38,6 +39,7 @@ class Episode:
         wall_ticks: Ticks in contact with a wall.
         off_track_ticks: Ticks off the road.
         reward: Sum of the raw rewards.
+        was_cut: Whether the game ended it by its own limit of steps.
     """
 
     track_id: str
@@ -48,6 +50,7 @@ class Episode:
     wall_ticks: int = 0
     off_track_ticks: int = 0
     reward: float = 0.0
+    was_cut: bool = False
     _touched: bool = False  # a wall, on the running lap
 
     def count_step(self, info: npt.NDArray[np.void], reward: float) -> None:
@@ -78,6 +81,86 @@ class Episode:
         return len(self.clean) == self.laps_asked and all(self.clean)
 
 
+class Course:
+    """Tracks with a car for each episode, to be driven from the standing start again and again.
+
+    An episode ends after ``laps`` laps, by standing still, when a lap takes longer than at SLOWEST_PACE, or when the
+    game ends it; ``maxSteps`` gives way to ``laps``.
+
+    Attributes:
+        tracks: Where; all episodes of all tracks drive side by side.
+        laps: Per episode.
+    """
+
+    def __init__(
+        self,
+        tracks: Sequence[AnyTrack],
+        *,
+        config: AiConfig,
+        laps: int = 3,
+        episodes: int = 1,
+        bridge: Bridge | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            tracks: Where.
+            config: Reward weights and the time-out for standing still.
+            laps: Per episode.
+            episodes: Per track.
+            bridge: Where the game is; None is the embedded simulator.
+        """
+        self.tracks = list(tracks)
+        self.laps = laps
+        lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in tracks]
+        self._patience = [int(length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]  # ticks for a lap
+        unlimited = EpisodeLimits(laps * max(self._patience) + 1, config.episode.stillness_timeout_ticks)
+        self._count = len(tracks) * episodes
+        self._engine = _make_engine(tracks, self._count, AiConfig(_visible(config.weights), unlimited), bridge)
+
+    def drive(self, policy: Policy, action_repeat: int = 1, show: bool = True) -> list[Episode]:
+        """Drive all episodes.
+
+        Args:
+            policy: The driver; it sees raw observations.
+            action_repeat: Ticks that each of its actions holds.
+            show: Whether a terminal shows a bar with the laps.
+
+        Returns:
+            The episodes, track by track.
+        """
+        engine, tracks = self._engine, self.tracks
+        results = [Episode(tracks[index % len(tracks)].id, self.laps) for index in range(self._count)]
+        running = list(range(self._count))
+        disable = None if show else True  # None: where there is no terminal
+        with tqdm(total=self.laps * self._count, unit="lap", disable=disable, leave=False) as bar:
+            engine.begin()
+            actions, ticks = None, 0
+            while running:
+                if actions is None or ticks % action_repeat == 0:
+                    actions = policy(engine.observations.astype(np.float32))
+                ticks += 1
+                engine.step(actions)
+                for index in running:
+                    results[index].count_step(engine.infos[index], float(engine.rewards[index]))
+                    results[index].was_cut = bool(engine.truncated[index])
+                bar.n = sum(len(result.lap_ticks) for result in results)
+                bar.set_postfix_str(f"{results[running[0]].steps:,} ticks", refresh=False)
+                bar.update(0)
+                running = [
+                    index
+                    for index in running
+                    if not (engine.terminated[index] or engine.truncated[index])
+                    and len(results[index].lap_ticks) < self.laps
+                    and results[index].steps - sum(results[index].lap_ticks) < self._patience[index % len(tracks)]
+                ]
+        return [episode for track in tracks for episode in results if episode.track_id == track.id]
+
+    def close(self) -> None:
+        """End it; twice is fine."""
+        self._engine.close()
+
+
 def drive(
     policy: Policy,
     tracks: Sequence[AnyTrack],
@@ -86,49 +169,12 @@ def drive(
     laps: int = 3,
     episodes: int = 1,
     bridge: Bridge | None = None,
+    action_repeat: int = 1,
 ) -> list[Episode]:
-    """Drive from the standing start of every track.
-
-    An episode ends after ``laps`` laps, by standing still, when it takes longer than SLOWEST_PACE would, or when the
-    game ends it. In a terminal, a bar shows the laps.
-
-    Args:
-        policy: The driver; it sees raw observations.
-        tracks: Where; all episodes of all tracks drive side by side.
-        config: Reward weights and the time-out for standing still; ``maxSteps`` gives way to ``laps``.
-        laps: Per episode.
-        episodes: Per track.
-        bridge: Where the game is; None is the embedded simulator.
-
-    Returns:
-        The episodes, track by track.
-    """
-    lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in tracks]
-    limits = [int(laps * length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]
-    unlimited = EpisodeLimits(max(limits) + 1, config.episode.stillness_timeout_ticks)
-    count = len(tracks) * episodes
-    with contextlib.ExitStack() as stack:
-        engine = _make_engine(tracks, count, AiConfig(_visible(config.weights), unlimited), bridge)
-        stack.callback(engine.close)
-        results = [Episode(tracks[index % len(tracks)].id, laps) for index in range(count)]
-        running = list(range(count))
-        bar = stack.enter_context(tqdm(total=laps * count, unit="lap", disable=None, leave=False))
-        engine.begin()
-        while running:
-            engine.step(policy(engine.observations.astype(np.float32)))
-            for index in running:
-                results[index].count_step(engine.infos[index], float(engine.rewards[index]))
-            bar.n = sum(len(result.lap_ticks) for result in results)
-            bar.set_postfix_str(f"{results[running[0]].steps:,} ticks", refresh=False)
-            bar.update(0)
-            running = [
-                index
-                for index in running
-                if not (engine.terminated[index] or engine.truncated[index])
-                and len(results[index].lap_ticks) < laps
-                and results[index].steps < limits[index % len(tracks)]
-            ]
-    return [episode for track in tracks for episode in results if episode.track_id == track.id]
+    """Drive once from the standing start of every track; the arguments are those of ``Course``."""
+    course = Course(tracks, config=config, laps=laps, episodes=episodes, bridge=bridge)
+    with contextlib.closing(course):
+        return course.drive(policy, action_repeat)
 
 
 def _make_engine(tracks: Sequence[AnyTrack], num_cars: int, config: AiConfig, bridge: Bridge | None) -> Engine:
@@ -151,11 +197,27 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
     return {
         "episodes": len(episodes),
         "laps": len(lap_times),
+        "laps_asked": sum(episode.laps_asked for episode in episodes),
         "clean_laps": sum(sum(episode.clean) for episode in episodes),
         "completion": len(lap_times) / sum(episode.laps_asked for episode in episodes),
         "mean_lap_time_sec": float(np.mean(lap_times)) if lap_times else None,
         "best_lap_time_sec": min(lap_times) if lap_times else None,
+        "std_lap_time_sec": float(np.std(lap_times)) if lap_times else None,
         "wall_contact_ticks": sum(episode.wall_ticks for episode in episodes),
         "off_track_share": sum(episode.off_track_ticks for episode in episodes) / steps,
         "mean_reward": float(np.mean([episode.reward for episode in episodes])),
     }
+
+
+def without_time_for_a_lap(tracks: Sequence[AnyTrack], config: AiConfig) -> list[str]:
+    """Return a sentence for each track on which ``maxSteps`` ends every episode before a lap is possible."""
+    limit, sentences = config.episode.max_steps, []
+    for track in tracks:
+        if isinstance(track, Track):
+            at_top_speed = track.length / track.physics.max_speed * TICKS_PER_SECOND
+            if limit < CUT_CORNERS * at_top_speed:
+                sentences.append(
+                    f"maxSteps {limit:,} ends an episode on {track.id} before a lap is possible: "
+                    f"its {track.length:,.0f} units take {at_top_speed:,.0f} ticks at top speed"
+                )
+    return sentences

@@ -1,35 +1,33 @@
-"""Files of a run: names, whole writes, and finding the statistics that belong to a model.
+"""Files of a run: names, finding a model and the statistics that belong to it, and how many checkpoints are kept.
 
 A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 ``models/<run>_vecnormalize_<steps>_steps.pkl``; the finished ``models/<run>_final.zip`` in
-``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``.
+``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``. The same statistics stand beside
+them as ``.json``. SAC's newest replay buffer has ``replay_buffer`` for ``vecnormalize`` and ends in ``.npz``.
 """
 
-import contextlib
 import itertools
-import json
 import os
 import re
-import signal
+import shutil
 import tempfile
-import threading
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racer_env.errors import ModelError, TrackError
 from racer_env.tracks import ALL_TRACKS, load_tracks
+from training.cli import MODELS_DIR, note
+from training.model_data import ModelData, read_model_data
 
 if TYPE_CHECKING:
-    from stable_baselines3.common.base_class import BaseAlgorithm
-    from stable_baselines3.common.vec_env import VecNormalize
-
     from racer_env.bridge import AnyTrack, Bridge
 
-STATISTICS_SUFFIX = "_vecnormalize.pkl"
+FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
+
 _PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
+_TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
 
 
 def model_path(models_dir: Path, run: str, tag: str | int) -> Path:
@@ -39,38 +37,209 @@ def model_path(models_dir: Path, run: str, tag: str | int) -> Path:
 
 def statistics_path(model: Path) -> Path:
     """Return where the statistics of a model are, by the model's name."""
+    return _companion(model, "vecnormalize", ".pkl")
+
+
+def document_path(model: Path) -> Path:
+    """Return where the statistics of a model are as JSON."""
+    return _companion(model, "vecnormalize", ".json")
+
+
+def buffer_path(model: Path) -> Path:
+    """Return where the replay buffer of a model would be."""
+    return _companion(model, "replay_buffer", ".npz")
+
+
+def beside(path: Path) -> Path:
+    """Return where a file is written before it takes its name."""
+    return path.with_name(f".{path.stem}.partial{path.suffix}")
+
+
+def _companion(model: Path, what: str, suffix: str) -> Path:
     periodic = _PERIODIC.fullmatch(model.stem)
     if periodic:
-        return model.with_name(f"{periodic['run']}_vecnormalize_{periodic['steps']}_steps.pkl")
-    return model.with_name(model.stem + STATISTICS_SUFFIX)
+        return model.with_name(f"{periodic['run']}_{what}_{periodic['steps']}_steps{suffix}")
+    return model.with_name(f"{model.stem}_{what}{suffix}")
 
 
-def find_model(name: str | Path) -> Path:
-    """Return the model file that a user named, with or without ``.zip``.
+def run_of(model: Path) -> str:
+    """Return the name of the run that a model belongs to, by the model's name."""
+    match = _PERIODIC.fullmatch(model.stem) or _TAGGED.fullmatch(model.stem)
+    return match["run"] if match else model.stem
+
+
+# --- Finding ---
+
+
+def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
+    """Return the model file that a user named: a path, with or without ``.zip``, or a run: its newest whole one.
 
     Raises:
-        ModelError: There is no such file, or it is no model.
+        ModelError: There is no such file or run, or it is no model.
     """
     path = Path(name)
     if not path.name:
-        raise ModelError(f"expected the path of a model, got {str(name)!r}")
+        raise ModelError(f"expected the path of a model or the name of a run, got {str(name)!r}")
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
     for candidate in candidates:
+        settle(candidate)
         if candidate.is_file():
             if not zipfile.is_zipfile(candidate):
                 raise ModelError(f"{candidate} is no model: expected a zip file as stable-baselines3 writes it")
             return candidate
-    folder = path.parent
+    folder = path.parent if path.parent != Path() else models_dir
+    if models_of(folder, path.name):
+        return newest_model(folder, path.name)
     near = [file.name for file in folder.glob("*.zip")] if folder.is_dir() else []
     near.sort(key=lambda name: (_PERIODIC.fullmatch(Path(name).stem) is not None, name))  # finished ones first
     hint = f"in {folder} there are: {', '.join(near[:8])}" if near else "python -m training.train_ppo makes one"
     raise ModelError(f"no model {candidates[0]}; {hint}")
 
 
-def run_of(model: Path) -> str:
-    """Return the name of the run that a model belongs to, by the model's name."""
-    periodic = _PERIODIC.fullmatch(model.stem)
-    return periodic["run"] if periodic else re.sub(r"_(final|interrupted|best)$", "", model.stem)
+def models_of(folder: Path, run: str) -> list[Path]:
+    """Return all models of a run, in no particular order."""
+    files = folder.glob("*.zip") if folder.is_dir() else iter(())
+    return [file for file in files if not file.name.startswith(".") and run_of(file) == run != file.stem]
+
+
+def newest_model(folder: Path, run: str) -> Path:
+    """Return the newest model of a run that is whole with its statistics, and say which ones are not.
+
+    The best one only where there is no other: it may be far behind.
+
+    Raises:
+        ModelError: None is whole.
+    """
+    found: list[ModelData] = []
+    for path in models_of(folder, run):
+        settle(path)
+        try:
+            data = read_model_data(path)
+            find_statistics(data)
+        except ModelError as error:
+            note(f"passing over a file that is not whole: {error}")
+        else:
+            found.append(data)
+    if not found:
+        raise ModelError(f"the run {run!r} in {folder} has no model that is whole")
+    best = model_path(folder, run, BEST)
+    return max(found, key=lambda data: (data.path != best, data.saved_at, data.steps)).path
+
+
+def find_statistics(model: ModelData) -> Path:
+    """Return the statistics file that belongs to a model.
+
+    Raises:
+        ModelError: It is missing, or belongs to another model.
+    """
+    path = statistics_path(model.path)
+    if not path.is_file():
+        raise ModelError(
+            f"the statistics of {model.path} are missing: expected {path}; put them there, as training wrote them"
+        )
+    check_statistics(model, path)
+    return path
+
+
+def check_statistics(model: ModelData, path: Path) -> None:
+    """Refuse statistics that the model was not saved with; one that does not say takes any.
+
+    Raises:
+        ModelError: They are others, or cannot be read.
+    """
+    from training.statistics import digest_of
+
+    if not path.is_file():
+        raise ModelError(f"statistics file not found: {path}")
+    if model.statistics_digest not in (None, digest_of(path)):
+        raise ModelError(
+            f"the statistics {path} are not those that {model.path} was saved with; a driver is nothing without its "
+            "own, so put them back as training wrote them"
+        )
+
+
+def settle(model: Path) -> None:
+    """Complete a save that was cut off between its two renames: the new statistics are in place, the model is not yet.
+
+    Before that moment the old pair is whole and after it the new one; what else lies beside is left for the next save.
+    """
+    waiting = beside(model)
+    if not waiting.is_file():
+        return
+    try:
+        digest = read_model_data(waiting).statistics_digest
+        if digest is None:
+            return
+        check_statistics(read_model_data(waiting), statistics_path(model))
+    except ModelError:
+        return
+    try:
+        is_whole = model.is_file() and read_model_data(model).statistics_digest == digest
+    except ModelError:
+        is_whole = False
+    if not is_whole:
+        waiting.replace(model)
+        note(f"completed {model}, whose saving had been cut off")
+
+
+def load_tracks_for(
+    own: Sequence[str], names: Sequence[str], tracks_dir: Path | None, bridge: "Bridge | None" = None
+) -> "list[AnyTrack]":
+    """Load the tracks that a user named; else the driver's own; else all of the user's folder; else the first one.
+
+    Args:
+        own: The tracks that the driver was trained on; none if it does not say, or there is none yet.
+        names: What the user named.
+        tracks_dir: The user's folder.
+        bridge: Whose tracks they are; None is the embedded simulator.
+
+    Raises:
+        TrackError: A track does not exist or is wrong.
+    """
+    wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
+    try:
+        return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]
+    except TrackError as error:
+        if names or not own:
+            raise
+        raise TrackError(
+            f"{error}; the driver was trained there, so name its --tracks-dir or another --track-id"
+        ) from error
+
+
+# --- A run's place on disk ---
+
+
+def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
+    """Return the name of a run.
+
+    Args:
+        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
+        prefix: Of the automatic names.
+        models_dir, logs_dir: Where a run's files would be.
+        may_exist: Whether a name in use is fine.
+
+    Raises:
+        ModelError: The name is in use, or cannot be part of a file name.
+    """
+    if wanted is None:
+        numbers = itertools.count(1)
+        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
+    if not re.fullmatch(r"\w[\w.-]{0,99}", wanted) or _PERIODIC.fullmatch(wanted) or _TAGGED.fullmatch(wanted):
+        raise ModelError(
+            f"a run's name may hold up to 100 letters, digits, '_', '-' and '.', begins with one of the first three, "
+            f"and does not end as the files of a run do, got {wanted[:120]!r}"
+        )
+    if not may_exist and _is_used(wanted, models_dir, logs_dir):
+        raise ModelError(
+            f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
+            "or replace them with --overwrite"
+        )
+    return wanted
+
+
+def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
+    return (logs_dir / run).exists() or bool(models_of(models_dir, run))
 
 
 def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
@@ -89,121 +258,50 @@ def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -
         raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
 
 
-def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
-    """Return the name of a run.
+def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
+    """Delete all files of a run, as --overwrite asks for."""
+    for path in models_of(models_dir, run):
+        _delete(path)
+    if (logs_dir / run).is_dir():
+        shutil.rmtree(logs_dir / run)
 
-    Args:
-        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
-        prefix: Of the automatic names.
-        models_dir, logs_dir: Where a run's files would be.
-        may_exist: Whether a name in use is fine.
 
-    Raises:
-        ModelError: The name is in use, or cannot be part of a file name.
+def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
+    """Delete all but the newest periodic checkpoints of a run; best, final and interrupted ones stay.
+
+    The newest are those that were saved last: a run that was resumed from an earlier one has its later ones behind it.
     """
-    if wanted is None:
-        numbers = itertools.count(1)
-        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
-    if not re.fullmatch(r"\w[\w.-]{0,99}", wanted):
-        raise ModelError(
-            f"a run's name may hold up to 100 letters, digits, '_', '-' and '.' and begins with one of the first "
-            f"three, got {wanted[:120]!r}"
-        )
-    if not may_exist and _is_used(wanted, models_dir, logs_dir):
-        raise ModelError(
-            f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
-            "or replace them with --overwrite"
-        )
-    return wanted
+
+    def when(path: Path) -> tuple[float, int]:
+        try:
+            data = read_model_data(path)
+        except ModelError:
+            return 0.0, 0
+        return data.saved_at, data.steps
+
+    periodic = sorted((path for path in models_of(models_dir, run) if _PERIODIC.fullmatch(path.stem)), key=when)
+    for path in periodic[: max(len(periodic) - keep, 0)]:
+        _delete(path)
 
 
-def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
-    models = [re.escape(run) + ending for ending in (r"_\d+_steps\.zip", r"_(final|interrupted|best)\.zip")]
-    files = models_dir.iterdir() if models_dir.is_dir() else []
-    return (logs_dir / run).exists() or any(re.fullmatch("|".join(models), file.name) for file in files)
+def prune_buffers(model: Path) -> None:
+    """Delete the replay buffers of a model's run except the model's own: each is worth many models."""
+    for other in models_of(model.parent, run_of(model)):
+        if other != model:
+            buffer_path(other).unlink(missing_ok=True)
 
 
-def read_track_ids(model: Path) -> list[str]:
-    """Return the tracks that a model says it was trained on; none if it does not say."""
-    try:
-        with zipfile.ZipFile(model) as archive:
-            data = json.loads(archive.read("data"))
-    except (KeyError, ValueError, OSError, RecursionError, zipfile.BadZipFile, zlib.error):
-        return []
-    track_ids = data.get("track_ids") if isinstance(data, dict) else None
-    return [str(track_id) for track_id in track_ids] if isinstance(track_ids, list) else []
+def _delete(model: Path) -> None:
+    """Delete a model and what belongs to it; the model first, so that none is left without its statistics."""
+    for path in (model, beside(model), document_path(model), statistics_path(model), buffer_path(model)):
+        path.unlink(missing_ok=True)
 
 
-def load_tracks_for(
-    model: Path | None, names: Sequence[str], tracks_dir: Path | None, bridge: "Bridge | None" = None
-) -> "list[AnyTrack]":
-    """Load the tracks that a user named; else those of the model; else all of the user's folder; else the first one.
-
-    Args:
-        model: The model that is going to drive.
-        names: What the user named.
-        tracks_dir: The user's folder.
-        bridge: Whose tracks they are; None is the embedded simulator.
-
-    Raises:
-        TrackError: A track does not exist or is wrong.
-    """
-    own = read_track_ids(model) if model is not None and not names else []
-    wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
-    try:
-        return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]
-    except TrackError as error:
-        if not own or model is None:
-            raise
-        raise TrackError(
-            f"{error}; {model.name} was trained there, so name its --tracks-dir or another --track-id"
-        ) from error
-
-
-def find_statistics(model: Path) -> Path:
-    """Return the statistics file that belongs to a model.
-
-    Raises:
-        ModelError: It is missing.
-    """
-    path = statistics_path(model)
-    if not path.is_file():
-        raise ModelError(
-            f"the statistics of {model} are missing: expected {path}; put them there, as training wrote them"
-        )
-    return path
-
-
-def save_pair(model: "BaseAlgorithm", statistics: "VecNormalize", path: Path) -> None:
-    """Save a model with its statistics, each whole: written beside, flushed, then renamed.
-
-    The statistics go first, so that a model that is there has them.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _undisturbed():
-        _write_whole(statistics_path(path), statistics.save)
-        _write_whole(path, model.save)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ignore Ctrl-C for the moment that saving takes; where signals can be handled, in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _write_whole(path: Path, write: Callable[[str], None]) -> None:
-    beside = path.with_name(f".{path.stem}.partial{path.suffix}")
-    try:
-        write(str(beside))
-        with beside.open("rb+") as file:
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+def flush_folder(folder: Path) -> None:
+    """Make renames in a folder last through a power cut, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,55 @@
+"""What an algorithm has to tell the training script that is the same for all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from racer_env.bridge import Bridge
+
+# Hyper-parameters that make a model what it is: they cannot change when it goes on, and every algorithm has them.
+FIXED = ("hidden", "action_repeat")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm.
+
+    Attributes:
+        name: As stable-baselines3 has it.
+        script: The module that trains with it.
+        settings: The dataclass of its hyper-parameters, among them ``gamma``, ``action_repeat``, ``hidden`` and
+            ``random_start_share``.
+        timesteps, checkpoint_freq, eval_freq: Defaults, in environment steps.
+        num_envs: Says how many cars train where the user does not, from the number of tracks and the bridge.
+        arguments: Makes the arguments of its constructor from settings and number of cars, those that hold for a model
+            that goes on as well.
+        make_model: Makes a fresh model from environment, settings, arguments, seed and device.
+        has_buffer: Whether it learns from a replay buffer.
+    """
+
+    name: str
+    script: str
+    settings: type
+    timesteps: int
+    checkpoint_freq: int
+    eval_freq: int
+    num_envs: "Callable[[int, Bridge | None], int]"
+    arguments: Callable[[Any, int], dict[str, Any]]
+    make_model: "Callable[[VecNormalize, Any, dict[str, Any], int, str], BaseAlgorithm]"
+    has_buffer: bool = False
+
+
+class Falling:
+    """A schedule that falls linearly over the run."""
+
+    def __init__(self, start: float, end: float = 0.0) -> None:
+        self.start = start
+        self.end = end
+
+    def __call__(self, remaining: float) -> float:
+        """Return the value when a share ``remaining`` of the run is left."""
+        return self.end + (self.start - self.end) * remaining

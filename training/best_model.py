@@ -1,0 +1,166 @@
+"""Evaluating while training: which model is the best so far, and when a run may end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecNormalize
+
+from racer_env.errors import BridgeError, ModelError
+from racer_env.physics import TICKS_PER_SECOND
+from racer_env.tracks import Track
+from training.cli import count_of, say
+from training.evaluation import Course, Episode, summarise
+from training.health import check_model
+from training.model_data import read_model_data
+from training.model_files import find_statistics, settle
+from training.saving import remember, save_unit
+
+Score = tuple[float, float, float]
+WORST: Score = (-1.0, 0.0, 0.0)
+
+
+def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
+    """Return how good a driver is, as a racer sees it; a greater one is better.
+
+    Args:
+        episodes: What it drove.
+        lengths: Of the tracks, by id; on one track, pace orders as lap time does.
+
+    Returns:
+        Clean laps; their pace in units/s; and, to tell beginners apart, the mean raw reward.
+    """
+    clean = [
+        (lengths[episode.track_id], ticks / TICKS_PER_SECOND)
+        for episode in episodes
+        for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True)
+        if is_clean
+    ]
+    pace = sum(length for length, _ in clean) / sum(seconds for _, seconds in clean) if clean else 0.0
+    return float(len(clean)), pace, float(np.mean([episode.reward for episode in episodes]))
+
+
+def best_score_of(model: Path) -> Score:
+    """Return the score that a best model was saved with; WORST where there is none that is whole."""
+    settle(model)
+    try:
+        data = read_model_data(model)
+        find_statistics(data)
+    except ModelError:
+        return WORST
+    score = data.get("score", list, [])
+    return (float(score[0]), float(score[1]), float(score[2])) if len(score) == 3 else WORST
+
+
+class BestModelCallback(BaseCallback):
+    """Evaluates every so many environment steps and at the end, saves the best model, and ends a run that may end.
+
+    The driver drives from the standing start on cars of its own, without exploration noise, with the statistics as
+    training has them at that moment, which stay untouched; rewards are the game's own.
+
+    Attributes:
+        best: The score of the best model of the run, before it was resumed too.
+        best_path: Its file.
+        why_ended: Why the run was ended early, or None.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        statistics: VecNormalize,
+        best_path: Path,
+        *,
+        frequency: int,
+        action_repeat: int = 1,
+        stop_when_competent: bool = False,
+        stop_when_lap_time: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.course = course
+        self.statistics = statistics
+        self.best_path = best_path
+        self.frequency = frequency
+        self.action_repeat = action_repeat
+        self.stop_when_competent = stop_when_competent
+        self.stop_when_lap_time = stop_when_lap_time
+        self.best: Score = best_score_of(best_path)
+        self.why_ended: str | None = None
+        self._next = 0
+        self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in course.tracks}
+
+    def _on_training_start(self) -> None:
+        self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps >= self._next:
+            self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
+            self._evaluate()
+        return self.why_ended is None
+
+    def _on_training_end(self) -> None:
+        if self.why_ended is None:  # there has been an update since the last evaluation
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        check_model(self.model)
+        try:
+            episodes = self.course.drive(self._policy, self.action_repeat, show=False)
+        except BridgeError as error:  # if the game is gone, the next step of training will tell
+            say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
+            return
+        self._log(episodes)
+        score = score_of(episodes, self._lengths)
+        if score > self.best:
+            self._save(score, episodes)
+        self.why_ended = self._why_end(episodes)
+
+    def _policy(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating[Any]]:
+        normalised: Any = self.statistics.normalize_obs(observations)
+        actions, _ = self.model.predict(normalised, deterministic=True)
+        return actions
+
+    def _save(self, score: Score, episodes: Sequence[Episode]) -> None:
+        remember(self.model, score=list(score))
+        try:
+            save_unit(self.model, self.statistics, self.best_path)
+        except OSError as error:
+            say(f"cannot save {self.best_path}: {error.strerror or error}; the best model before is whole")
+            return
+        finally:
+            vars(self.model).pop("score")  # it is that of the best model alone
+        if score[0] > max(self.best[0], 0.0):
+            say(f"at {self.num_timesteps:,} steps {described(episodes)}; saved {self.best_path}")
+        self.best = score
+
+    def _why_end(self, episodes: Sequence[Episode]) -> str | None:
+        if not all(episode.is_clean for episode in episodes):
+            return None
+        slowest = max(min(episode.lap_times) for episode in episodes)
+        if self.stop_when_lap_time is not None and slowest <= self.stop_when_lap_time:
+            return f"it laps in {slowest:.2f} s, within the {self.stop_when_lap_time:g} s of --stop-when-lap-time"
+        if self.stop_when_competent:
+            return f"it is competent: {described(episodes)}"
+        return None
+
+    def _log(self, episodes: Sequence[Episode]) -> None:
+        for name, value in summarise(episodes).items():
+            if value is not None:
+                self.logger.record(f"eval/{name}", value)
+        if len(self.course.tracks) > 1:
+            for track in self.course.tracks:
+                for name, value in summarise([e for e in episodes if e.track_id == track.id]).items():
+                    if value is not None:
+                        self.logger.record(f"eval_{track.id}/{name}", value)
+        self.logger.dump(self.num_timesteps)
+
+
+def described(episodes: Sequence[Episode]) -> str:
+    """Return what was driven in words."""
+    figures = summarise(episodes)
+    asked = sum(episode.laps_asked for episode in episodes)
+    mean, best = figures["mean_lap_time_sec"], figures["best_lap_time_sec"]
+    times = f", mean {mean:.2f} s, best {best:.2f} s" if mean is not None and best is not None else ""
+    return f"{figures['clean_laps']} of {count_of(asked, 'lap')} clean{times}"

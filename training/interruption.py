@@ -1,0 +1,80 @@
+"""Ctrl-C and being told to end: one exception, at a moment when nothing is being written."""
+
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the last two each on some systems only
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the script to end.
+
+    Attributes:
+        exit_code: 128 plus the signal's number, as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+    """
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(signal.Signals(signal_number).name)
+        self.exit_code = 128 + signal_number
+
+
+class Interruption:
+    """While it is entered, a first signal raises ``Interrupted`` and a second one ends the process at once.
+
+    A signal that comes while files are written (``shield``) is held back until they are. Signals that the process
+    ignores, as under nohup, stay ignored; outside the main thread it does nothing.
+    """
+
+    _active: "Interruption | None" = None
+
+    def __init__(self) -> None:
+        self._received: int | None = None
+        self._is_due = False
+        self._shields = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Interruption":
+        if threading.current_thread() is threading.main_thread():
+            for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._handle)
+            Interruption._active = self
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if Interruption._active is self:
+            Interruption._active = None
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._received is not None:  # files are written beside and renamed, so what is there is whole
+            os.write(2, b"\nended at once; what was saved before is whole\n")
+            os._exit(128 + number)
+        self._received = number
+        if self._shields:
+            self._is_due = True
+        else:
+            raise Interrupted(number)
+
+    @classmethod
+    @contextlib.contextmanager
+    def shield(cls) -> Iterator[None]:
+        """Hold a first signal back while something is written."""
+        active = cls._active
+        if active is None or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        active._shields += 1
+        try:
+            yield
+        finally:
+            active._shields -= 1
+            if active._is_due and not active._shields and active._received is not None:
+                active._is_due = False
+                raise Interrupted(active._received)

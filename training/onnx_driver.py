@@ -1,0 +1,161 @@
+"""Exported drivers: ONNX files that drive without PyTorch, stable-baselines3 or pickles."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from racer_env.errors import ModelError
+from racer_env.json_files import Checker, read_json
+from racer_env.physics import Physics
+from racer_env.spaces import make_observation_space
+from training.cli import first_line
+
+if TYPE_CHECKING:
+    from training.driver import Driver
+
+STATISTICS_NAME = "vecnorm_stats.json"
+INPUT, OUTPUT = "obs", "actions"
+CARD_KEY = "racer_driver"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What an exported driver says about itself, in its metadata.
+
+    Attributes:
+        normalises: Whether it takes raw observations; otherwise normalised ones.
+        action_repeat: Ticks that each action holds.
+        track_ids: The tracks that it was trained on.
+        physics_fingerprint: Of the physics that it was trained on; None if it does not say.
+    """
+
+    normalises: bool
+    action_repeat: int
+    track_ids: tuple[str, ...]
+    physics_fingerprint: str | None
+
+
+def open_session(path: Path) -> onnxruntime.InferenceSession:
+    """Load an ONNX file that takes observations and gives actions.
+
+    Raises:
+        ModelError: It is missing, damaged, or something else.
+    """
+    if not path.is_file():
+        raise ModelError(f"no exported driver {path}; python -m training.export_onnx makes one")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # a network this small is slower with more
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the runtime has a dozen kinds
+        raise ModelError(f"cannot load {path} as an ONNX model: {first_line(error)}") from error
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    size = make_observation_space().shape
+    assert size is not None
+    if [i.name for i in inputs] != [INPUT] or [o.name for o in outputs] != [OUTPUT] or inputs[0].shape[1:] != [*size]:
+        shapes = ", ".join(f"{i.name} {i.shape}" for i in inputs)
+        raise ModelError(f"{path} is no driver: expected one input {INPUT!r} of {size[0]} numbers a car, got {shapes}")
+    return session
+
+
+def read_card(path: Path) -> Card:
+    """Read what an exported driver says about itself.
+
+    Raises:
+        ModelError: It is missing, damaged, or no driver.
+    """
+    return _card(path, open_session(path))
+
+
+def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
+    try:
+        told = json.loads(session.get_modelmeta().custom_metadata_map[CARD_KEY])
+        return Card(
+            normalises=bool(told["normalises"]),
+            action_repeat=max(1, int(told["action_repeat"])),
+            track_ids=tuple(str(track_id) for track_id in told["track_ids"]),
+            physics_fingerprint=told["physics_fingerprint"],
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise ModelError(
+            f"{path} does not say what it was trained on; expected a file of python -m training.export_onnx"
+        ) from error
+
+
+def run(session: onnxruntime.InferenceSession, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return a session's actions (N, 3) for observations (N, 14)."""
+    (actions,) = session.run([OUTPUT], {INPUT: observations})
+    result: npt.NDArray[np.float32] = actions
+    return result
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """The content of ``vecnorm_stats.json``: what the game does to an observation before the network sees it."""
+
+    obs_mean: npt.NDArray[np.float64]
+    obs_var: npt.NDArray[np.float64]
+    clip_obs: float
+    epsilon: float
+
+    def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return normalised observations, as stable-baselines3's VecNormalize makes them."""
+        scaled = (observations - self.obs_mean) / np.sqrt(self.obs_var + self.epsilon)
+        return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
+
+
+def read_normalisation(path: Path) -> Normalisation:
+    """Read ``vecnorm_stats.json``.
+
+    Raises:
+        ModelError: It is missing, no JSON, or its content is wrong.
+    """
+    check = Checker(ModelError, str(path))
+    size = make_observation_space().shape
+    assert size is not None
+    document = read_json(path, ModelError, "statistics")
+    keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
+    values = check.mapping(document, "the statistics", (*keys, "action_repeat"), required=keys)
+    for key in keys[:2]:
+        if not isinstance(values[key], list) or len(values[key]) != size[0]:
+            raise check.fail(f"{key} must be a list of {size[0]} numbers")
+    mean, variance = (np.array([check.number(value, key) for value in values[key]]) for key in keys[:2])
+    if (variance < 0).any():
+        raise check.fail("obs_var must not be negative")
+    clip, epsilon = (check.number(values[key], key) for key in keys[2:])
+    return Normalisation(mean, variance, clip, epsilon)
+
+
+def load_onnx_driver(path: Path, physics: Physics | None) -> "Driver":
+    """Load an exported driver: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it.
+
+    Args:
+        path: The file.
+        physics: What it is going to drive on; None is not checked.
+
+    Raises:
+        ModelError: It is missing, damaged, no driver, or of other physics.
+    """
+    from training.driver import Driver
+
+    session = open_session(path)
+    card = _card(path, session)
+    if physics is not None and card.physics_fingerprint != physics.fingerprint:
+        raise ModelError(
+            f"{path} was trained on other physics: {str(card.physics_fingerprint)[:12]} against "
+            f"{physics.fingerprint[:12]} now; go back to the physics.json that it was trained on, or use --any-physics"
+        )
+    normalise: Any = (lambda observations: observations) if card.normalises else _beside(path)
+    return Driver(
+        path.as_posix(), lambda observations: run(session, normalise(observations)), card.action_repeat, card.track_ids
+    )
+
+
+def _beside(path: Path) -> Normalisation:
+    return read_normalisation(path.with_name(STATISTICS_NAME))

@@ -1,0 +1,434 @@
+"""What all training scripts do: their command line, and the way from it to a run."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from racer_env.config import AiConfig, load_config, parse_config
+from racer_env.errors import ConfigError, ModelError
+from training.algorithms import FIXED, Algorithm
+from training.bridges import add_bridge_argument, open_bridge, physics_behind
+from training.cli import (
+    LOGS_DIR,
+    MAX_CARS,
+    MAX_SEED,
+    MODELS_DIR,
+    add_track_arguments,
+    command_line,
+    count_of,
+    positive_number,
+    run_script,
+    say,
+    whole_number,
+)
+from training.hyperparameters import as_document, described, overridden, override
+from training.model_data import ModelData, read_model_data
+from training.model_files import (
+    buffer_path,
+    choose_run_name,
+    claim_folders,
+    find_model,
+    find_statistics,
+    load_tracks_for,
+    remove_run,
+    run_of,
+)
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from racer_env.bridge import Bridge
+    from training.session import Run
+
+# What a resumed run has to be told again, because the model does not carry it.
+_TOLD_AGAIN = (
+    *("tracks_dir", "checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps"),
+    *("stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
+)
+
+
+def make_parser(algorithm: Algorithm) -> argparse.ArgumentParser:
+    """Return the command line of an algorithm's training script."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {algorithm.script}",
+        description=f"Train a driver with {algorithm.name}, on the embedded simulator or over the game's bridge.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"hyper-parameters, for --set and --hyperparams:\n{described(algorithm.settings)}\n\n"
+        "Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read.",
+    )
+    run = parser.add_argument_group("the run")
+    run.add_argument(
+        "--run-name",
+        metavar="NAME",
+        help=f"of its files (default: that of the model to resume, or the next free {_prefix(algorithm)}_N)",
+    )
+    run.add_argument("--overwrite", action="store_true", help="delete the files of a run of that name first")
+    run.add_argument(
+        "--timesteps",
+        type=whole_number(1),
+        default=algorithm.timesteps,
+        help=f"environment steps to train; on resume, more steps (default: {algorithm.timesteps})",
+    )
+    run.add_argument(
+        "--seed",
+        type=whole_number(0, MAX_SEED),
+        help="of everything random (default: that of the model to resume, or 0)",
+    )
+    run.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="where models go (default: models/)")
+    run.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="where logs go (default: logs/)")
+
+    start = parser.add_argument_group("beginning with a model").add_mutually_exclusive_group()
+    start.add_argument(
+        "--resume",
+        metavar="PATH",
+        help="go on with a model, with or without .zip, or with the newest whole one of a run, by the run's name: "
+        "counter, statistics, optimiser, curves and files go on",
+    )
+    start.add_argument(
+        "--initialize-from",
+        metavar="PATH",
+        help="begin a new run with the weights and statistics of a model; the counter begins at 0",
+    )
+
+    game = parser.add_argument_group("the game")
+    add_bridge_argument(game)
+    add_track_arguments(game, "those of the model to begin with, or all of --tracks-dir, or track-01")
+    game.add_argument("--num-envs", type=whole_number(1, MAX_CARS), help=_cars_help(algorithm))
+
+    learning = parser.add_argument_group("learning")
+    learning.add_argument("--hyperparams", type=Path, metavar="FILE", help="a JSON object of hyper-parameters")
+    learning.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="assignments",
+        help="one hyper-parameter, after --hyperparams; may be repeated",
+    )
+    learning.add_argument(
+        "--device", default="cpu", help="cpu, cuda or auto; cpu is fastest for these networks (default: cpu)"
+    )
+
+    saving = parser.add_argument_group("saving, and the best model")
+    saving.add_argument(
+        "--checkpoint-freq",
+        type=whole_number(1),
+        default=algorithm.checkpoint_freq,
+        help=f"environment steps between checkpoints (default: {algorithm.checkpoint_freq})",
+    )
+    saving.add_argument(
+        "--keep-checkpoints",
+        type=whole_number(1),
+        default=5,
+        metavar="K",
+        help="how many of them stay, the newest; best, final and interrupted ones always do (default: 5)",
+    )
+    if algorithm.has_buffer:
+        saving.add_argument(
+            "--save-replay-buffer",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="save the replay buffer with the newest model, up to 140 bytes a step (default: yes)",
+        )
+    saving.add_argument(
+        "--eval-freq",
+        type=whole_number(0),
+        default=algorithm.eval_freq,
+        help="environment steps between evaluations, which find the best model; 0 for none "
+        f"(default: {algorithm.eval_freq})",
+    )
+    saving.add_argument(
+        "--eval-laps", type=whole_number(1, 1000), default=3, help="laps of an evaluation on each track (default: 3)"
+    )
+    saving.add_argument(
+        "--stop-when-competent",
+        action="store_true",
+        help="end the run once an evaluation drives all its laps without touching a wall",
+    )
+    saving.add_argument(
+        "--stop-when-lap-time",
+        type=positive_number,
+        metavar="S",
+        help="end the run once an evaluation does so with a lap of at most S seconds on every track",
+    )
+    return parser
+
+
+def _prefix(algorithm: Algorithm) -> str:
+    return f"{algorithm.name.lower()}_run"
+
+
+def _cars_help(algorithm: Algorithm) -> str:
+    one, several = algorithm.num_envs(1, None), algorithm.num_envs(2, None)
+    default = f"{one}" if one == several else f"{one}, or {several} for several tracks"
+    return (
+        f"cars (default: that of the model to resume, or {default}; 8 or one for each track over a bridge that speaks "
+        "version 1)"
+    )
+
+
+def run_training(algorithm: Algorithm, argv: Sequence[str] | None) -> int:
+    """Run the script of an algorithm and return its exit code."""
+    parser = make_parser(algorithm)
+    arguments = parser.parse_args(argv)
+    if not arguments.eval_freq and (arguments.stop_when_competent or arguments.stop_when_lap_time):
+        parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
+
+    def body(arguments: argparse.Namespace) -> int:
+        with open_bridge(arguments) as bridge:
+            return _train(algorithm, parser, arguments, bridge)
+
+    return run_script(body, arguments)
+
+
+@dataclass(frozen=True)
+class _Beginning:
+    """A model to begin with.
+
+    Attributes:
+        data: What it says about itself.
+        statistics: Its statistics file.
+        resumes: Whether its run goes on; otherwise a new one begins with its weights.
+    """
+
+    data: ModelData
+    statistics: Path
+    resumes: bool
+
+
+def _train(
+    algorithm: Algorithm, parser: argparse.ArgumentParser, arguments: argparse.Namespace, bridge: "Bridge | None"
+) -> int:
+    from training.loading import Preparation
+
+    # Whatever can be refused is refused before the run takes its name on disk.
+    beginning = _find_beginning(algorithm, arguments)
+    resumed = beginning.data if beginning is not None and beginning.resumes else None
+    settings = _settings(algorithm, beginning, arguments)
+    config = _config(resumed, arguments.config)
+    tracks = load_tracks_for(
+        beginning.data.track_ids if beginning else [], arguments.track_id, arguments.tracks_dir, bridge
+    )
+    num_envs = _num_envs(algorithm, arguments, resumed, len(tracks), bridge)
+    name, may_exist = _name(algorithm, arguments, beginning)
+
+    with Preparation(None if bridge else tracks[0]):
+        from training.environment import make_training_env
+        from training.evaluation import without_time_for_a_lap
+        from training.model_loading import check_physics, load_model, prepare
+        from training.session import Run, train
+        from training.statistics import load_statistics
+
+    run = Run(
+        name=name,
+        tracks=tracks,
+        config=config,
+        settings=settings,
+        num_envs=num_envs,
+        timesteps=arguments.timesteps,
+        seed=_seed(arguments, resumed),
+        first_step=resumed.steps if resumed else 0,
+        models_dir=arguments.models_dir,
+        logs_dir=arguments.logs_dir,
+        checkpoint_freq=arguments.checkpoint_freq,
+        keep_checkpoints=arguments.keep_checkpoints,
+        with_buffer=algorithm.has_buffer and arguments.save_replay_buffer,
+        eval_freq=arguments.eval_freq,
+        eval_laps=arguments.eval_laps,
+        stop_when_competent=arguments.stop_when_competent,
+        stop_when_lap_time=arguments.stop_when_lap_time,
+        resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
+        bridge=bridge,
+    )
+    prepare(run.draw_seed, arguments.device)
+    if beginning is not None:
+        check_physics(beginning.data, physics_behind(bridge))
+        load_statistics(beginning.statistics)
+        load_model(beginning.data, None, arguments.device)
+    if arguments.overwrite:
+        remove_run(name, run.models_dir, run.logs_dir)
+    claim_folders(name, run.models_dir, run.logs_dir, may_exist)
+    _write_record(algorithm, arguments, run, beginning)
+
+    for sentence in without_time_for_a_lap(tracks, config):
+        say(f"warning: {sentence}; no lap can be completed in training")
+    env = make_training_env(run, beginning.statistics if beginning else None)
+    model = _make_model(algorithm, run, env, beginning, arguments.device)
+    names = ", ".join(track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks)
+    say(f"training run {run.name!r} on {names} with {count_of(num_envs, 'car')} for {run.timesteps:,} steps")
+    return train(run, model, env)
+
+
+def _find_beginning(algorithm: Algorithm, arguments: argparse.Namespace) -> _Beginning | None:
+    named = arguments.resume or arguments.initialize_from
+    if named is None:
+        return None
+    data = read_model_data(find_model(named, arguments.models_dir))
+    if data.algorithm != algorithm.name:
+        raise ModelError(
+            f"{data.path} is a {data.algorithm} model; what goes on with it is "
+            f"python -m training.train_{data.algorithm.lower()}"
+        )
+    return _Beginning(data, find_statistics(data), resumes=arguments.resume is not None)
+
+
+def _settings(algorithm: Algorithm, beginning: _Beginning | None, arguments: argparse.Namespace) -> Any:
+    """Return the hyper-parameters: defaults, then the model's, then the file's, then single ones."""
+    settings = algorithm.settings()
+    if beginning is None:
+        return overridden(settings, arguments.hyperparams, arguments.assignments)
+    own = beginning.data.get("hyperparameters", dict, {})
+    carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in FIXED)]
+    before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
+    after = overridden(before, arguments.hyperparams, arguments.assignments)
+    for name in FIXED:
+        if getattr(before, name) != getattr(after, name):
+            raise ConfigError(
+                f"{name} of {beginning.data.path} is {getattr(before, name)} and cannot change; begin a new run for it"
+            )
+    return after
+
+
+def _config(resumed: ModelData | None, path: Path | None) -> AiConfig:
+    """Return weights and limits: those of the command line, or of the model, or of the project."""
+    own = resumed.get("ai_config", dict, None) if resumed is not None else None
+    if path is not None or resumed is None or own is None:
+        return load_config(path)
+    config = parse_config(own, str(resumed.path))
+    if config != load_config():
+        say("going on with the model's own weights and limits, which are not those of ai-config.json (--config)")
+    return config
+
+
+def _num_envs(
+    algorithm: Algorithm,
+    arguments: argparse.Namespace,
+    resumed: ModelData | None,
+    num_tracks: int,
+    bridge: "Bridge | None",
+) -> int:
+    own = resumed.get("n_envs", int, 0) if resumed is not None and (bridge is None or bridge.has_extensions) else 0
+    if arguments.num_envs is None:
+        return int(own) if own >= num_tracks else algorithm.num_envs(num_tracks, bridge)
+    if arguments.num_envs < num_tracks:
+        raise ConfigError(f"--num-envs must be at least the number of tracks, {num_tracks}; got {arguments.num_envs}")
+    return int(arguments.num_envs)
+
+
+def _name(algorithm: Algorithm, arguments: argparse.Namespace, beginning: _Beginning | None) -> tuple[str, bool]:
+    """Return the run's name, and whether its files may be there already."""
+    wanted, goes_on = arguments.run_name, False
+    if beginning is not None:
+        own, folder = run_of(beginning.data.path), beginning.data.path.parent
+        if beginning.resumes:
+            wanted = wanted or own
+        is_own = wanted == own and folder.resolve() == arguments.models_dir.resolve()
+        if is_own and arguments.overwrite:
+            raise ConfigError(f"--overwrite would delete {beginning.data.path}, with which the run begins")
+        goes_on = is_own and beginning.resumes
+    may_exist = arguments.overwrite or goes_on
+    name = choose_run_name(wanted, _prefix(algorithm), arguments.models_dir, arguments.logs_dir, may_exist)
+    return name, may_exist
+
+
+def _seed(arguments: argparse.Namespace, resumed: ModelData | None) -> int:
+    if arguments.seed is not None:
+        return int(arguments.seed)
+    return int(resumed.get("run_seed", int, 0)) if resumed is not None else 0
+
+
+def _told_again(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
+    """Return the arguments that a resumed run needs again, because its model does not carry them."""
+    flags = ["--track-id", *arguments.track_id] if any(name.endswith(".json") for name in arguments.track_id) else []
+    for name in _TOLD_AGAIN:
+        value, flag = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
+        if value == parser.get_default(name):
+            continue
+        if isinstance(value, bool):
+            flags.append(flag if value else flag.replace("--", "--no-", 1))
+        else:
+            flags += [flag, str(value)]
+    return flags
+
+
+def _write_record(
+    algorithm: Algorithm, arguments: argparse.Namespace, run: "Run", beginning: _Beginning | None
+) -> None:
+    from training.run_record import surroundings, track_fingerprints, write_record
+
+    physics = physics_behind(run.bridge)
+    named = {name: str(value) if isinstance(value, Path) else value for name, value in vars(arguments).items()}
+    record = {
+        "run": run.name,
+        "algorithm": algorithm.name,
+        "command": command_line(["python", "-m", algorithm.script, *sys.argv[1:]]),
+        **surroundings(),
+        "seed": run.seed,
+        "begins_with": str(beginning.data.path) if beginning else None,
+        "first_step": run.first_step,
+        "timesteps": run.timesteps,
+        "num_envs": run.num_envs,
+        "hyperparameters": as_document(run.settings),
+        "algorithm_arguments": {
+            name: value
+            for name, value in algorithm.arguments(run.settings, run.num_envs).items()
+            if not callable(value)
+        },
+        "ai_config": run.config.to_json(),
+        "physics_fingerprint": physics.fingerprint if physics else None,
+        "track_fingerprints": track_fingerprints(run.tracks),
+        "arguments": named,
+    }
+    write_record(run.log_dir, record, run.first_step)
+
+
+def _make_model(
+    algorithm: Algorithm, run: "Run", env: "VecNormalize", beginning: _Beginning | None, device: str
+) -> "BaseAlgorithm":
+    from training.model_loading import load_model
+    from training.saving import remember
+
+    arguments = algorithm.arguments(run.settings, run.num_envs)
+    if beginning is not None and beginning.resumes:
+        model = load_model(beginning.data, env, device, seed=run.draw_seed, **arguments)
+        say(f"resumed {beginning.data.path} at {model.num_timesteps:,} steps")
+        _say_learning_rate(run, arguments["learning_rate"])
+    else:
+        model = algorithm.make_model(env, run.settings, arguments, run.seed, device)
+        if beginning is not None:
+            source = load_model(beginning.data, None, device)
+            model.policy.load_state_dict(source.policy.state_dict())
+            say(f"began with the weights and statistics of {beginning.data.path}")
+    if beginning is not None and algorithm.has_buffer:
+        _fill_buffer(model, beginning)
+    remember(
+        model,
+        hyperparameters=as_document(run.settings),
+        action_repeat=run.settings.action_repeat,
+        run_seed=run.seed,
+    )
+    return model
+
+
+def _say_learning_rate(run: "Run", schedule: Any) -> None:
+    total = run.first_step + run.timesteps
+    now, then = schedule(run.timesteps / total), schedule(0.0)
+    say(
+        f"the learning rate goes on from {now:.3g} to {then:.3g}, computed against {total:,} steps: {run.first_step:,} "
+        f"done and {run.timesteps:,} added"
+    )
+
+
+def _fill_buffer(model: Any, beginning: _Beginning) -> None:
+    """Take over the replay buffer that was saved with a model, or say that it is filled again."""
+    from training.replay import read_buffer
+
+    path = buffer_path(beginning.data.path)
+    if beginning.resumes and path.is_file():
+        say(f"took over {read_buffer(path, model):,} steps of its replay buffer")
+    elif beginning.resumes:
+        say(f"no replay buffer {path.name}: it drives {model.learning_starts:,} steps before it learns on")
