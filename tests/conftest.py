@@ -3,12 +3,14 @@
 import shutil
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from racer_env.bridge_process import BridgeProcess, install_bridge
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
+from tests import runs
 from tests.helpers import TRACK_IDS, ring_track
 
 BRIDGE_FIXTURES = {"bridge_server", "node_bridge"}
@@ -86,3 +88,27 @@ def track(tracks: list[Track]) -> Track:
 def ring() -> Track:
     """A round track of radius 200, counter-clockwise, its start at the right."""
     return ring_track()
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a PPO run ``lap`` of a few seconds, to be read only; copy what is to be changed."""
+    folder = tmp_path_factory.mktemp("trained")
+    arguments = ["--timesteps", "80000", "--run-name", "lap", "--checkpoint-freq", "30000", "--eval-freq", "20000"]
+    assert runs.ppo(folder, *arguments) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained_sac(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a SAC run ``lap`` with the defaults, until it is competent; to be read only."""
+    folder = tmp_path_factory.mktemp("trained_sac")
+    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "500", "--timesteps", "20000"]
+    assert runs.sac(folder, *arguments) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fresh_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained model with its statistics; to be read only."""
+    return runs.make_fresh(tmp_path_factory.mktemp("fresh"))

@@ -1,45 +1,58 @@
-"""Names of model files, whole writes, and finding what belongs together."""
+"""Names of model files, finding what belongs together, and which files stay."""
 
+import json
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from racer_env.errors import ModelError
+from racer_env.errors import ModelError, TrackError
 from racer_env.tracks import DEFAULT_TRACKS_DIR
+from tests.runs import make_fresh, rewritten
+from training.model_data import read_model_data
 from training.model_files import (
+    beside,
+    buffer_path,
     choose_run_name,
+    document_path,
     find_model,
     find_statistics,
     load_tracks_for,
     model_path,
-    read_track_ids,
-    save_pair,
+    models_of,
+    prune_checkpoints,
+    remove_run,
+    run_of,
     statistics_path,
 )
+from training.statistics import digest_of
 
 
 @pytest.mark.parametrize(
-    ("tag", "model", "statistics"),
+    ("tag", "model", "companion"),
     [
-        (50048, "run_50048_steps.zip", "run_vecnormalize_50048_steps.pkl"),
-        ("final", "run_final.zip", "run_final_vecnormalize.pkl"),
-        ("interrupted", "run_interrupted.zip", "run_interrupted_vecnormalize.pkl"),
-        ("best", "run_best.zip", "run_best_vecnormalize.pkl"),
+        (50048, "run_50048_steps.zip", "run_{}_50048_steps"),
+        ("final", "run_final.zip", "run_final_{}"),
+        ("interrupted", "run_interrupted.zip", "run_interrupted_{}"),
+        ("best", "run_best.zip", "run_best_{}"),
     ],
 )
-def test_names(tag: str | int, model: str, statistics: str) -> None:
-    """Model and statistics carry the agreed names."""
+def test_names(tag: str | int, model: str, companion: str) -> None:
+    """Model, statistics and replay buffer carry the agreed names."""
     path = model_path(Path("models"), "run", tag)
     assert path.name == model
-    assert statistics_path(path) == Path("models") / statistics
+    assert run_of(path) == "run"
+    assert statistics_path(path) == Path("models") / (companion.format("vecnormalize") + ".pkl")
+    assert document_path(path).name == companion.format("vecnormalize") + ".json"
+    assert buffer_path(path).name == companion.format("replay_buffer") + ".npz"
 
 
-def make_zip(path: Path) -> Path:
-    """Write a small zip file."""
+def make_zip(path: Path, **data: object) -> Path:
+    """Write a zip file with as much of a model as finding one needs."""
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("data", "{}")
+        archive.writestr("data", json.dumps(data))
+        archive.writestr("policy.pth", b"")
     return path
 
 
@@ -64,32 +77,105 @@ def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
         find_model(tmp_path / "run_final.zip")
 
 
+def save_set(folder: Path, name: str, saved_at: float) -> Path:
+    """Write a model of that age with statistics of its own."""
+    path = folder / f"{name}.zip"
+    statistics_path(path).write_bytes(name.encode())
+    return make_zip(path, saved_at=saved_at, statistics_digest=digest_of(statistics_path(path)))
+
+
+def test_a_run_is_its_newest_whole_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By when it was saved, not by its steps; what is not whole is passed over and named, and best comes last."""
+    for name, age in (("a_900_steps", 1.0), ("a_100_steps", 2.0), ("a_200_steps", 3.0), ("a_best", 9.0)):
+        save_set(tmp_path, name, age)
+    save_set(tmp_path, "a_2_final", 99.0)  # another run
+    assert find_model("a", tmp_path).name == "a_200_steps.zip"
+    assert find_model(tmp_path / "a").name == "a_200_steps.zip"
+    statistics_path(tmp_path / "a_200_steps.zip").write_bytes(b"of something else")
+    assert find_model("a", tmp_path).name == "a_100_steps.zip"
+    assert "passing over a file that is not whole" in capsys.readouterr().err
+    for name in ("a_100_steps", "a_900_steps"):
+        (tmp_path / f"{name}.zip").unlink()
+    assert find_model("a", tmp_path).name == "a_best.zip"
+    (tmp_path / "a_best.zip").unlink()
+    with pytest.raises(ModelError, match="'a' in .* has no model that is whole"):
+        find_model("a", tmp_path)
+
+
 def test_missing_statistics_are_an_error(tmp_path: Path) -> None:
     """A model without statistics is refused, and the message says which file is expected."""
+    data = read_model_data(make_zip(tmp_path / "run_final.zip"))
     with pytest.raises(ModelError, match=r"statistics .* missing: expected .*run_final_vecnormalize.pkl"):
-        find_statistics(make_zip(tmp_path / "run_final.zip"))
+        find_statistics(data)
 
 
-class FakeSaver:
-    """Writes bytes, or fails half-way."""
-
-    def __init__(self, content: bytes, fails: bool = False) -> None:
-        self.content, self.fails = content, fails
-
-    def save(self, path: str) -> None:
-        Path(path).write_bytes(self.content)
-        if self.fails:
-            raise OSError(28, "No space left on device")
+def test_statistics_of_another_model_are_an_error(tmp_path: Path) -> None:
+    """A swapped file of the right shape is noticed."""
+    path = make_fresh(tmp_path)
+    statistics_path(path).write_bytes(statistics_path(path).read_bytes() + b"0")
+    with pytest.raises(ModelError, match="are not those that .*fresh_final.zip was saved with"):
+        find_statistics(read_model_data(path))
 
 
-def test_a_failed_write_leaves_the_old_pair(tmp_path: Path) -> None:
-    """What was on disk stays whole, and nothing half-written remains."""
-    path = tmp_path / "run_final.zip"
-    save_pair(FakeSaver(b"model 1"), FakeSaver(b"statistics 1"), path)  # type: ignore[arg-type]
-    with pytest.raises(OSError, match="No space"):
-        save_pair(FakeSaver(b"mod", fails=True), FakeSaver(b"statistics 1"), path)  # type: ignore[arg-type]
-    assert path.read_bytes() == b"model 1"
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["run_final.zip", "run_final_vecnormalize.pkl"]
+# --- Saves that were cut off ---
+
+
+def test_a_save_cut_off_between_its_renames_is_completed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the new statistics in place, the new model takes its place: the pair is whole again, and that is said."""
+    old = make_fresh(tmp_path, "a_final", marker="old")
+    new = make_fresh(tmp_path, "b_final", marker="new", action_repeat=2)
+    statistics_path(new).write_bytes(statistics_path(new).read_bytes() + b"0")  # so that the two differ
+    digest = digest_of(statistics_path(new))
+    rewritten(new, beside(old), lambda data: data.update(statistics_digest=digest))
+    statistics_path(new).replace(statistics_path(old))
+    found = read_model_data(find_model(old))
+    assert found.attributes["marker"] == "new"
+    find_statistics(found)
+    assert "whose saving had been cut off" in capsys.readouterr().err
+    assert not beside(old).exists()
+
+
+@pytest.mark.parametrize("content", [b"half of a mod", None])
+def test_a_save_cut_off_before_that_leaves_the_old_pair(tmp_path: Path, content: bytes | None) -> None:
+    """Half a file, or a whole one whose statistics are not in place yet, changes nothing."""
+    old = make_fresh(tmp_path, "a_final", marker="old")
+    if content is None:
+        make_zip(beside(old), statistics_digest="0" * 64)
+    else:
+        beside(old).write_bytes(content)
+    found = read_model_data(find_model(old))
+    assert found.attributes["marker"] == "old"
+    find_statistics(found)
+
+
+# --- What stays ---
+
+
+def test_the_newest_checkpoints_stay(tmp_path: Path) -> None:
+    """By when they were saved, with everything that belongs to them; best, final, interrupted and other runs stay."""
+    for age, steps in enumerate((500, 600, 100, 200)):
+        save_set(tmp_path, f"a_{steps}_steps", float(age + 1))
+    for name in ("a_final", "a_best", "a_interrupted", "b_1_steps"):
+        save_set(tmp_path, name, 0.5)
+    prune_checkpoints(tmp_path, "a", 2)
+    kept = {path.name for path in tmp_path.iterdir()}
+    models = {"a_100_steps.zip", "a_200_steps.zip", "a_final.zip", "a_best.zip", "a_interrupted.zip", "b_1_steps.zip"}
+    assert kept == models | {statistics_path(tmp_path / name).name for name in models}
+
+
+def test_overwriting_deletes_one_run(tmp_path: Path) -> None:
+    """All of its files go, and no other run's."""
+    for name in ("a_1_steps", "a_final", "a_best", "ab_final", "a_b_final"):
+        save_set(tmp_path, name, 1.0)
+    (tmp_path / "logs" / "a").mkdir(parents=True)
+    (tmp_path / "logs" / "a" / "monitor.csv").write_text("")
+    remove_run("a", tmp_path, tmp_path / "logs")
+    assert models_of(tmp_path, "a") == []
+    assert len([*tmp_path.glob("*.pkl")]) == 2
+    assert not (tmp_path / "logs" / "a").exists()
+
+
+# --- Names of runs ---
 
 
 def test_without_a_name_the_next_free_number_is_taken(tmp_path: Path) -> None:
@@ -109,31 +195,30 @@ def test_a_name_in_use_is_refused(tmp_path: Path) -> None:
     assert choose_run_name("slow", "ppo_run", tmp_path, tmp_path / "logs", False) == "slow"
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "a b", "a\\b"])
-def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
-    """Separators and blanks cannot be part of a name."""
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "a\\b", "a_final", "a_100_steps", "..", "n" * 300])
+def test_a_name_that_cannot_be_one_is_refused(tmp_path: Path, name: str) -> None:
+    """Separators, blanks, and what the files of a run end in."""
     with pytest.raises(ModelError, match="run's name may hold"):
         choose_run_name(name, "ppo_run", tmp_path, tmp_path, False)
 
 
-def test_track_ids_of_a_model(tmp_path: Path) -> None:
-    """They are read without unpickling; a file that has none gives none."""
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("data", '{"track_ids": ["track-02"]}')
-    assert read_track_ids(tmp_path / "a.zip") == ["track-02"]
-    assert read_track_ids(make_zip(tmp_path / "b.zip")) == []
-
-
 def test_tracks_of_a_run(tmp_path: Path) -> None:
-    """Named tracks come first, then the model's, then all of the user's folder, then the first one."""
+    """Named tracks come first, then the driver's, then all of the user's folder, then the first one."""
     shutil.copy(DEFAULT_TRACKS_DIR / "track-02.json", tmp_path / "track-02.json")
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("data", '{"track_ids": ["track-03"]}')
 
-    def ids(model: Path | None, names: list[str], folder: Path | None) -> list[str]:
-        return [track.id for track in load_tracks_for(model, names, folder)]
+    def ids(own: list[str], names: list[str], folder: Path | None) -> list[str]:
+        return [track.id for track in load_tracks_for(own, names, folder)]
 
-    assert ids(tmp_path / "a.zip", ["track-01"], tmp_path) == ["track-01"]
-    assert ids(tmp_path / "a.zip", [], tmp_path) == ["track-03"]
-    assert ids(None, [], tmp_path) == ["track-02"]
-    assert ids(None, [], None) == ["track-01"]
+    assert ids(["track-03"], ["track-01"], tmp_path) == ["track-01"]
+    assert ids(["track-03"], [], tmp_path) == ["track-03"]
+    assert ids([], [], tmp_path) == ["track-02"]
+    assert ids([], [], None) == ["track-01"]
+    with pytest.raises(TrackError, match="the driver was trained there"):
+        ids(["elsewhere"], [], None)
+
+
+def test_names_of_files_are_no_surprise_on_disk(tmp_path: Path) -> None:
+    """A folder of the model's name, as an export makes it, does not hide the model."""
+    path = make_zip(tmp_path / "run_final.zip")
+    (tmp_path / "run_final").mkdir()
+    assert find_model(tmp_path / "run_final") == path

@@ -64,8 +64,9 @@ class RacerMetricsCallback(BaseCallback):
 
     def _on_training_start(self) -> None:
         self._gathers = isinstance(self.model, OffPolicyAlgorithm)
+        env = self.model.get_env() if hasattr(self.model, "get_env") else None
         with contextlib.suppress(AttributeError):  # another environment's cars have no tracks
-            self._track_ids = self.training_env.get_attr("track_id")
+            self._track_ids = [] if env is None else list(env.get_attr("track_id"))
 
     def _on_step(self) -> bool:
         infos, dones = self.locals["infos"], self.locals["dones"]

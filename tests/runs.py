@@ -1,0 +1,83 @@
+"""Training runs for tests: short ones, in a folder of their own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from racer_env.config import AiConfig
+from racer_env.physics import load_physics
+from racer_env.tracks import load_track
+from training import train_ppo, train_sac
+from training.environment import make_training_env
+from training.model_data import ModelData, read_model_data
+from training.model_loading import load_model
+from training.saving import remember, save_unit
+from training.session import Run
+from training.train_ppo import PPO_ALGORITHM, PpoSettings
+
+# SAC at its smallest: four updates a step of four cars, and no evaluation.
+SMALL_SAC = ("--num-envs", "4", "--eval-freq", "0", "--set", "gradient_steps=1", "--set", "learning_starts=40")
+
+
+def folders(folder: Path) -> list[str]:
+    """Return the arguments that keep a run's files in a folder."""
+    return ["--models-dir", str(folder / "models"), "--logs-dir", str(folder / "logs")]
+
+
+def ppo(folder: Path, *arguments: str) -> int:
+    """Train with PPO, with files in ``folder``; without evaluations unless they are asked for."""
+    quiet = [] if "--eval-freq" in arguments or "--stop-when-competent" in arguments else ["--eval-freq", "0"]
+    return train_ppo.main([*arguments, *quiet, *folders(folder)])
+
+
+def sac(folder: Path, *arguments: str) -> int:
+    """Train with SAC, with files in ``folder``."""
+    return train_sac.main([*arguments, *folders(folder)])
+
+
+def load(path: Path) -> BaseAlgorithm:
+    """Load a model to look at it."""
+    return load_model(read_model_data(path), None, "cpu")
+
+
+def data_of(folder: Path, name: str) -> ModelData:
+    """Return what a run's model says about itself, by its name without ``.zip``."""
+    return read_model_data(folder / "models" / f"{name}.zip")
+
+
+def weights(path: Path) -> list[np.ndarray]:
+    """Return a model's weights."""
+    return [parameter.detach().numpy() for parameter in load(path).policy.parameters()]
+
+
+def make_fresh(folder: Path, name: str = "fresh_final", **attributes: Any) -> Path:
+    """Save an untrained PPO model with its statistics."""
+    run = Run("fresh", [load_track("track-01")], AiConfig(), PpoSettings(), 4, 1, 0, folder, folder, 1)
+    env = make_training_env(run)
+    model = PPO_ALGORITHM.make_model(env, run.settings, PPO_ALGORITHM.arguments(run.settings, 4), 0, "cpu")
+    env.reset()
+    env.step(np.zeros((4, 3)))
+    known = {"physics_fingerprint": load_physics().fingerprint, "track_ids": ["track-01"], "action_repeat": 1}
+    remember(model, **{**known, **attributes})
+    save_unit(model, env, folder / f"{name}.zip")
+    env.close()
+    return folder / f"{name}.zip"
+
+
+def rewritten(path: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Write a copy of a model whose JSON is changed."""
+    import json
+    import zipfile
+
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(target, "w") as copy:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "data":
+                document = json.loads(content)
+                change(document)
+                content = json.dumps(document).encode()
+            copy.writestr(name, content)
+    return target
