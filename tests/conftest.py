@@ -103,7 +103,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained_sac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a SAC run ``lap`` with the defaults, until it is competent; to be read only."""
     folder = tmp_path_factory.mktemp("trained_sac")
-    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "500", "--timesteps", "20000"]
+    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
     assert runs.sac(folder, *arguments) == 0
     return folder
 

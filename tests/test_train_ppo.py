@@ -1,47 +1,23 @@
-"""Real training: it ends with clean laps, is reproducible, resumes, and survives Ctrl-C."""
+"""Real training with PPO: it ends with clean laps, is reproducible, and leaves a run's files."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from stable_baselines3 import PPO
-from stable_baselines3.common.vec_env import VecNormalize
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from racer_env.config import PROJECT_ROOT
 from racer_env.physics import load_physics
+from tests.runs import data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
 
-pytestmark = pytest.mark.timeout(120)
-
-
-def run(folder: Path, *arguments: str) -> int:
-    """Train with files in ``folder``."""
-    return train_ppo.main([*arguments, "--models-dir", str(folder / "models"), "--logs-dir", str(folder / "logs")])
-
-
-def weights(path: Path) -> list[np.ndarray]:
-    """Return a model's weights."""
-    return [parameter.detach().numpy() for parameter in PPO.load(path, device="cpu").policy.parameters()]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run of a few seconds."""
-    folder = tmp_path_factory.mktemp("trained")
-    assert run(folder, "--timesteps", "80000", "--run-name", "lap", "--checkpoint-freq", "30000") == 0
-    return folder
+pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.mark.slow
 def test_a_few_seconds_of_training_end_with_clean_laps(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The driver laps three times from the standing start without touching a wall."""
+    capsys.readouterr()
     assert evaluate.main(["--model", str(trained / "models" / "lap_final"), "--json"]) == 0
     track = json.loads(capsys.readouterr().out)["tracks"]["track-01"]
     assert track["clean_laps"] == 3
@@ -51,89 +27,114 @@ def test_a_few_seconds_of_training_end_with_clean_laps(trained: Path, capsys: py
 
 
 def test_files_of_a_run(trained: Path) -> None:
-    """Checkpoints come in pairs, every 30,000 steps; final model, monitor and events are there."""
+    """Checkpoints come every 30,000 steps, each with its statistics; best and final model too, and nothing else."""
     names = {path.name for path in (trained / "models").iterdir()}
     assert names == {
-        *("lap_30016_steps.zip", "lap_vecnormalize_30016_steps.pkl"),
-        *("lap_60032_steps.zip", "lap_vecnormalize_60032_steps.pkl"),
-        *("lap_final.zip", "lap_final_vecnormalize.pkl"),
+        *(f"lap_{steps}_steps.zip" for steps in (30016, 60032)),
+        *(f"lap_vecnormalize_{steps}_steps.{kind}" for steps in (30016, 60032) for kind in ("pkl", "json")),
+        *("lap_final.zip", "lap_final_vecnormalize.pkl", "lap_final_vecnormalize.json"),
+        *("lap_best.zip", "lap_best_vecnormalize.pkl", "lap_best_vecnormalize.json"),
     }
     lines = (trained / "logs" / "lap" / "monitor.csv").read_text(encoding="utf-8").splitlines()
     assert lines[1].startswith("r,l,t")
 
 
 def test_tensorboard_has_what_a_racer_wants(trained: Path) -> None:
-    """Lap times, completion and the reward's components are logged."""
+    """Lap times, components, contacts, speed, and what evaluations found, under their names."""
     events = EventAccumulator(str(trained / "logs" / "lap"))
     events.Reload()
     tags = set(events.Tags()["scalars"])
-    assert tags >= {"racer/best_lap_time_sec", "racer/mean_lap_time_sec", "reward/progress", "reward/offTrack"}
+    racer = {f"racer/{name}" for name in ("best_lap_time_sec", "mean_lap_time_sec", "laps", "mean_speed")}
+    shares = {"racer/wall_contact_share", "racer/off_track_share"}
+    found = {f"eval/{name}" for name in ("clean_laps", "mean_lap_time_sec", "mean_reward", "off_track_share")}
+    assert tags >= racer | shares | found | {"reward/progress", "reward/offTrack"}
+    assert [event.step for event in events.Scalars("eval/clean_laps")][:4] == [20032, 40000, 60032, 80000]
 
 
-def test_resume_continues_counter_and_statistics(trained: Path, tmp_path: Path) -> None:
-    """Steps and observation counts go on from where they were."""
-    before = trained / "models" / "lap_30016_steps"
-    assert run(tmp_path, "--resume", str(before), "--timesteps", "5000", "--run-name", "more") == 0
-    after = PPO.load(tmp_path / "models" / "more_final.zip", device="cpu")
-    assert after.num_timesteps >= 30016 + 5000
-    counts = [
-        VecNormalize.load(str(path), _no_cars()).obs_rms.count
-        for path in (
-            trained / "models" / "lap_vecnormalize_30016_steps.pkl",
-            tmp_path / "models" / "more_final_vecnormalize.pkl",
-        )
-    ]
-    assert counts[1] >= counts[0] + 5000
+def test_the_record_of_a_run(trained: Path) -> None:
+    """Before the first step the folder says everything that the run was started with."""
+    record = json.loads((trained / "logs" / "lap" / "config.json").read_text(encoding="utf-8"))
+    assert record["hyperparameters"]["learning_rate"] == 1e-3
+    assert record["algorithm_arguments"]["n_steps"] == 64
+    assert record["ai_config"]["episode"]["maxSteps"] == 3000
+    assert record["physics_fingerprint"] == load_physics().fingerprint
+    assert set(record["track_fingerprints"]) == {"track-01"}
+    assert record["seed"] == 0
+    assert record["arguments"]["checkpoint_freq"] == 30000
+    assert record["packages"]["torch"]
+    assert "command" in record
+    assert "commit" in record
 
 
-def _no_cars() -> VecNormalize:
-    from racer_env.tracks import load_track
-    from racer_env.vec_env import RacerVecEnv
+def test_the_record_is_there_before_the_first_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that fails at once leaves it too."""
 
-    return RacerVecEnv([load_track("track-01")], 1)  # type: ignore[return-value]
+    def fail(self: object) -> bool:
+        raise RuntimeError("out of luck")
 
-
-def test_a_name_in_use_is_refused(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A second run of the same name does not replace the first."""
-    before = (trained / "models" / "lap_final.zip").read_bytes()
-    assert run(trained, "--timesteps", "4096", "--run-name", "lap") == 2
-    assert "--overwrite" in capsys.readouterr().err
-    assert (trained / "models" / "lap_final.zip").read_bytes() == before
+    monkeypatch.setattr("training.callbacks.RacerMetricsCallback._on_training_start", fail)
+    with pytest.raises(RuntimeError, match="out of luck"):
+        ppo(tmp_path, "--timesteps", "4096", "--run-name", "early", "--set", "gamma=0.9")
+    record = json.loads((tmp_path / "logs" / "early" / "config.json").read_text(encoding="utf-8"))
+    assert record["hyperparameters"]["gamma"] == 0.9
 
 
 def test_same_seed_same_weights(tmp_path: Path) -> None:
     """Two runs of one seed are equal bit by bit, and another seed is not."""
     for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
-        assert run(tmp_path, "--timesteps", "8192", "--run-name", name, "--seed", seed, "--track-id", "all") == 0
+        arguments = ["--timesteps", "6144", "--run-name", name, "--seed", seed, "--track-id", "all"]
+        assert ppo(tmp_path, *arguments) == 0
     a, b, c = (weights(tmp_path / "models" / f"{name}_final.zip") for name in "abc")
     assert all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
     assert not all(np.array_equal(one, other) for one, other in zip(a, c, strict=True))
 
 
+def test_evaluating_changes_nothing(trained: Path, tmp_path: Path) -> None:
+    """A run that evaluates learns what one that does not learns: its cars, statistics and noise are its own."""
+    for name, every in (("a", "4096"), ("b", "0")):
+        arguments = ["--timesteps", "8192", "--run-name", name, "--eval-freq", every, "--eval-laps", "1"]
+        assert ppo(tmp_path, "--initialize-from", str(trained / "models" / "lap_final"), *arguments) == 0
+    a, b = (weights(tmp_path / "models" / f"{name}_final.zip") for name in "ab")
+    assert all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
 def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
     """With 4 cars a rollout still has about 4,096 steps."""
-    assert run(tmp_path, "--timesteps", "4096", "--num-envs", "4", "--run-name", "few") == 0
-    assert PPO.load(tmp_path / "models" / "few_final.zip", device="cpu").n_steps == 1024
+    assert ppo(tmp_path, "--timesteps", "4096", "--num-envs", "4", "--run-name", "few") == 0
+    assert load(tmp_path / "models" / "few_final.zip").n_steps == 1024  # type: ignore[attr-defined]
 
 
-def test_resuming_into_another_run_is_refused(
-    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Going on with one run does not replace another's files."""
-    assert run(trained, "--timesteps", "4096", "--run-name", "other") == 0
-    arguments = ["--timesteps", "4096", "--resume", str(trained / "models" / "lap_final")]
-    assert run(trained, *arguments, "--run-name", "other") == 2
-    assert "files of a run 'other' already" in capsys.readouterr().err
-    assert run(trained, *arguments, "--run-name", "lap") == 0
-    assert (trained / "logs" / "lap" / "2.monitor.csv").is_file()  # the first part's stays
+def test_hyperparameters_reach_the_algorithm(tmp_path: Path) -> None:
+    """File and single values are in the model that comes out, and the model says so."""
+    file = tmp_path / "params.json"
+    file.write_text('{"hidden": 16, "gamma": 0.9}', encoding="utf-8")
+    arguments = ["--timesteps", "4096", "--run-name", "own", "--hyperparams", str(file), "--set", "gamma=0.8"]
+    assert ppo(tmp_path, *arguments, "--set", "action_repeat=2") == 0
+    data = data_of(tmp_path, "own_final")
+    assert data.attributes["gamma"] == 0.8
+    assert data.attributes["policy_kwargs"]["net_arch"] == [16, 16]
+    assert data.action_repeat == 2
+    assert data.attributes["hyperparameters"]["gamma"] == 0.8
 
 
-def test_resume_with_more_cars_keeps_the_rollout_near_its_size(trained: Path, tmp_path: Path) -> None:
-    """The rollout of the resumed run follows its own number of cars."""
-    before = str(trained / "models" / "lap_30016_steps")
-    assert run(tmp_path, "--resume", before, "--timesteps", "4096", "--num-envs", "8", "--run-name", "few") == 0
-    model = PPO.load(tmp_path / "models" / "few_final.zip", device="cpu")
-    assert (model.n_steps, model.num_timesteps) == (512, 30016 + 4096)
+def test_a_name_in_use_is_refused_unless_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second run of the same name does not replace the first; --overwrite deletes it, checkpoints too."""
+    assert ppo(tmp_path, "--timesteps", "8192", "--run-name", "lap", "--checkpoint-freq", "4096") == 0
+    before = (tmp_path / "models" / "lap_final.zip").read_bytes()
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "lap") == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert (tmp_path / "models" / "lap_final.zip").read_bytes() == before
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "lap", "--overwrite") == 0
+    assert {path.name for path in (tmp_path / "models").glob("*.zip")} == {"lap_final.zip"}
+    assert len([*(tmp_path / "logs" / "lap").glob("events*")]) == 1
+
+
+def test_only_the_newest_checkpoints_stay(tmp_path: Path) -> None:
+    """--keep-checkpoints counts the periodic ones."""
+    arguments = ["--timesteps", "20480", "--run-name", "k", "--checkpoint-freq", "4096", "--keep-checkpoints", "2"]
+    assert ppo(tmp_path, *arguments) == 0
+    names = {path.name for path in (tmp_path / "models").glob("*.zip")}
+    assert names == {"k_16384_steps.zip", "k_20480_steps.zip", "k_final.zip"}
 
 
 @pytest.mark.parametrize(
@@ -142,67 +143,38 @@ def test_resume_with_more_cars_keeps_the_rollout_near_its_size(trained: Path, tm
         (["--device", "nonsense"], "--device 'nonsense' cannot be used"),
         (["--models-dir", __file__], "cannot use"),
         (["--run-name", ".."], "a run's name may hold"),
-        (["--run-name", "n" * 300], "a run's name may hold"),
+        (["--run-name", "x_final"], "does not end as the files of a run do"),
+        (["--set", "gama=1"], "unknown key 'gama'"),
+        (["--hyperparams", "missing.json"], "hyper-parameter file not found: missing.json"),
+        (["--initialize-from", "missing"], "no model missing.zip"),
     ],
 )
 def test_what_cannot_work_is_said_before_training(
     tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One line, exit code 2, and no time spent."""
-    folders = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
-    assert train_ppo.main([*folders, "--timesteps", "4096", *arguments]) == 2
+    assert train_ppo.main([*folders(tmp_path), "--timesteps", "4096", *arguments]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "logs").exists()  # so the name is still free for a second try
 
 
-def test_other_physics_are_refused_on_resume(
-    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A model of other physics is not taken over into these."""
-    monkeypatch.setattr(load_physics(), "fingerprint", "0" * 64)
-    before = str(trained / "models" / "lap_30016_steps")
-    assert run(tmp_path, "--resume", before, "--timesteps", "4096", "--run-name", "x") == 2
-    assert "trained on other physics" in capsys.readouterr().err
+@pytest.mark.parametrize("flag", [["--stop-when-competent"], ["--stop-when-lap-time", "7"]])
+def test_stopping_needs_evaluations(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A condition that nothing would look at is an argument error."""
+    with pytest.raises(SystemExit) as stop:
+        train_ppo.main([*flag, "--eval-freq", "0"])
+    assert stop.value.code == 2
+    assert "need evaluations" in capsys.readouterr().err
 
 
-def test_resume_from_a_file_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A foreign zip is refused in one line, and nothing is written."""
-    import zipfile
-
-    with zipfile.ZipFile(tmp_path / "odd_final.zip", "w") as archive:
-        archive.writestr("hello", "world")
-    (tmp_path / "odd_final_vecnormalize.pkl").write_bytes(b"no pickle")
-    assert run(tmp_path, "--resume", str(tmp_path / "odd_final")) == 2
-    assert "cannot load" in capsys.readouterr().err
-    assert not (tmp_path / "models").exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
-def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
-    """An interrupted run leaves a whole pair, the command to go on, and exit code 130."""
-    command = [sys.executable, "-m", "training.train_ppo", "--run-name", "cut", "--track-id", "track-01"]
-    folders = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
-    process = subprocess.Popen(
-        [*command, *folders],
-        cwd=PROJECT_ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("training run"):
-            break
-    time.sleep(1.5)
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
-    assert process.returncode == 130, output
-    assert "--resume" in output
-    assert (tmp_path / "models" / "cut_interrupted.zip").is_file()
-    assert (tmp_path / "models" / "cut_interrupted_vecnormalize.pkl").is_file()
+def test_too_few_steps_for_a_lap_are_warned_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An episode limit below the shortest lap is named with both numbers."""
+    config = tmp_path / "short.json"
+    config.write_text('{"episode": {"maxSteps": 300}}', encoding="utf-8")
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "s", "--config", str(config)) == 0
+    assert "maxSteps 300 ends an episode on track-01 before a lap is possible" in capsys.readouterr().out
 
 
 def test_a_crash_saves_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,5 +185,5 @@ def test_a_crash_saves_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("training.callbacks.RacerMetricsCallback._on_rollout_end", fail)
     with pytest.raises(RuntimeError, match="out of luck"):
-        run(tmp_path, "--timesteps", "8192", "--run-name", "crash")
-    assert PPO.load(tmp_path / "models" / "crash_interrupted.zip", device="cpu").num_timesteps == 4096
+        ppo(tmp_path, "--timesteps", "8192", "--run-name", "crash")
+    assert data_of(tmp_path, "crash_interrupted").steps == 4096

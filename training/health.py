@@ -51,8 +51,8 @@ class HealthCallback(BaseCallback):
         check_statistics(self.statistics, self.num_timesteps)
 
     def _on_step(self) -> bool:
-        for name in ("new_obs", "rewards"):
-            values = self.locals.get(name)
+        # As the game sent them: normalised, one odd number has already spread to all cars.
+        for values in (self.statistics.get_original_obs(), self.statistics.get_original_reward()):
             if isinstance(values, np.ndarray) and not np.isfinite(values).all():
                 place = np.argwhere(~np.isfinite(values))[0]
                 what = f"observation {place[1]}" if values.ndim > 1 else "the reward"

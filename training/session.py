@@ -195,9 +195,13 @@ def _end_early(run: Run, model: BaseAlgorithm, env: VecNormalize, first_step: in
         raise error
     left = ["--timesteps", str(max(run.timesteps - done, 1))]
     try:
-        _check(model, env)
-    except TrainingError as broken:  # perhaps why something else failed
-        _say_last_whole(run, [*left, "--set", "learning_rate=..."])
+        if isinstance(error, TrainingError):
+            raise error
+        _check(model, env)  # it may be why something else failed
+    except TrainingError as broken:
+        _say_last_whole(run, left)
+        if broken is error:
+            raise
         raise broken from error
     path = run.path(INTERRUPTED)
     try:

@@ -1,0 +1,56 @@
+"""The training environment's monitor file: one per run, that goes on."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.vec_env import RacerVecEnv
+from training.environment import make_monitor
+
+
+def drive(path: Path, episodes: int) -> None:
+    """Drive some short episodes with a monitor file."""
+    cars = RacerVecEnv(["track-01"], 1, AiConfig(episode=EpisodeLimits(max_steps=5)))
+    env = make_monitor(cars, path)
+    env.reset()
+    for _ in range(5 * episodes):
+        env.step(np.zeros((1, 3)))
+    env.close()
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the episodes in a monitor file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("#")
+    return [*csv.DictReader(lines[1:])]
+
+
+def test_a_monitor_file_goes_on(tmp_path: Path) -> None:
+    """A second session appends: one header, all episodes, seconds that never fall."""
+    path = tmp_path / "monitor.csv"
+    drive(path, 2)
+    drive(path, 3)
+    assert [row["l"] for row in rows(path)] == ["5"] * 5
+    seconds = [float(row["t"]) for row in rows(path)]
+    assert seconds == sorted(seconds)
+    assert path.read_text(encoding="utf-8").count("#") == 1
+
+
+def test_half_a_line_of_a_killed_run_is_dropped(tmp_path: Path) -> None:
+    """What was being written does not spoil what follows."""
+    path = tmp_path / "monitor.csv"
+    drive(path, 2)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("0.12,30")
+    drive(path, 1)
+    assert [row["l"] for row in rows(path)] == ["5"] * 3
+
+
+def test_a_file_of_something_else_begins_anew(tmp_path: Path) -> None:
+    """An empty or foreign file is replaced."""
+    path = tmp_path / "monitor.csv"
+    path.write_text("")
+    drive(path, 1)
+    assert len(rows(path)) == 1

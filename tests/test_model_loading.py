@@ -1,0 +1,144 @@
+"""Loading models and statistics: only what belongs there, and nothing that a pickle could run."""
+
+import base64
+import pickle
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from racer_env.errors import ModelError
+from racer_env.physics import load_physics
+from racer_env.vec_env import RacerVecEnv
+from tests.runs import load, rewritten
+from training.model_data import read_model_data
+from training.model_files import statistics_path
+from training.model_loading import UNKNOWN_PHYSICS, check_physics, load_model
+from training.statistics import load_statistics
+
+
+class Trap:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_a_pickle_in_a_model_is_not_opened(fresh_model: Path, tmp_path: Path) -> None:
+    """Whatever is hidden in any attribute, known or new, does not run."""
+    sprung = tmp_path / "sprung"
+    trap = {":type:": "x", ":serialized:": base64.b64encode(pickle.dumps(Trap(sprung))).decode()}
+
+    def set_traps(data: dict[str, Any]) -> None:
+        for name in [name for name, value in data.items() if isinstance(value, dict) and ":serialized:" in value]:
+            data[name][":serialized:"] = trap[":serialized:"]
+        data["harmless"] = trap
+
+    path = rewritten(fresh_model, tmp_path / "trap_final.zip", set_traps)
+    assert load(path).predict(np.zeros((1, 14), np.float32))[0].shape == (1, 3)
+    assert not sprung.exists()
+    pickle.loads(base64.b64decode(trap[":serialized:"]))
+    assert sprung.exists()  # the trap works
+
+
+def test_a_pickle_in_statistics_is_not_run(fresh_model: Path, tmp_path: Path) -> None:
+    """Statistics that contain anything else are refused before it runs."""
+    sprung, path = tmp_path / "sprung", tmp_path / "x.pkl"
+    path.write_bytes(pickle.dumps(Trap(sprung)))
+    with pytest.raises(ModelError, match="x.pkl: it contains .*, which is no part of statistics"):
+        load_statistics(path)
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no pickle", b"\x80\x04K\x01."])
+def test_damaged_statistics(tmp_path: Path, content: bytes) -> None:
+    """Statistics that are no statistics are named."""
+    (tmp_path / "bad.pkl").write_bytes(content)
+    with pytest.raises(ModelError, match="bad.pkl"):
+        load_statistics(tmp_path / "bad.pkl")
+
+
+def test_statistics_of_another_observation_are_refused(fresh_model: Path, tmp_path: Path) -> None:
+    """The shape is checked."""
+    import gymnasium
+
+    statistics = load_statistics(statistics_path(fresh_model), RacerVecEnv(["track-01"], 1))
+    statistics.observation_space = gymnasium.spaces.Box(0, 1, (7,))
+    statistics.save(str(tmp_path / "odd.pkl"))
+    with pytest.raises(ModelError, match=r"holds no statistics of observations of shape \(14,\)"):
+        load_statistics(tmp_path / "odd.pkl")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_truncated_model(fresh_model: Path, tmp_path: Path, share: float) -> None:
+    """A file that was cut off anywhere is named."""
+    content = fresh_model.read_bytes()
+    (tmp_path / "bad_final.zip").write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ModelError, match="bad_final.zip"):
+        read_model_data(tmp_path / "bad_final.zip")
+
+
+def test_a_flipped_bit_in_a_model(fresh_model: Path, tmp_path: Path) -> None:
+    """Every part is checked against its sum, the weights too."""
+    content = bytearray(fresh_model.read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "bad_final.zip").write_bytes(content)
+    with pytest.raises(ModelError, match="bad_final.zip"):
+        read_model_data(tmp_path / "bad_final.zip")
+
+
+@pytest.mark.parametrize("names", [[], ["data"], ["policy.pth"]])
+def test_a_foreign_zip(tmp_path: Path, names: list[str]) -> None:
+    """A zip file of something else is no model."""
+    with zipfile.ZipFile(tmp_path / "odd.zip", "w") as archive:
+        for name in names:
+            archive.writestr(name, "{}")
+    with pytest.raises(ModelError, match="odd.zip: it is a zip file, but no model of stable-baselines3"):
+        read_model_data(tmp_path / "odd.zip")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda data: data["observation_space"].update(_shape=[9]),
+            r"trained on observations of shape \(9,\); .* \(14,\)",
+        ),
+        (lambda data: data["policy_class"].update(__module__="mine"), "has a policy of its own, mine"),
+        (lambda data: data.pop("n_epochs"), "a model of neither PPO nor SAC"),
+        (lambda data: data.update(policy_kwargs={":serialized:": "x"}), "a network of its own classes"),
+        (lambda data: data.update(policy_kwargs={"net_arch": [8]}), "cannot load .* as a PPO model"),
+    ],
+)
+def test_models_of_something_else(fresh_model: Path, tmp_path: Path, change: Any, message: str) -> None:
+    """Another observation, policy, algorithm or network: one line."""
+    path = rewritten(fresh_model, tmp_path / "odd_final.zip", change)
+    with pytest.raises(ModelError, match=message):
+        load_model(read_model_data(path), None, "cpu")
+
+
+def test_physics_have_to_be_those_of_training(fresh_model: Path, tmp_path: Path) -> None:
+    """Other physics and unknown ones are refused where the game's are known, with both fingerprints."""
+    data = read_model_data(fresh_model)
+    check_physics(data, load_physics())
+    check_physics(data, None)
+    for known, message in (("0123456789abcdef", "other physics: 0123456789ab against"), (UNKNOWN_PHYSICS, "not tell")):
+        path = rewritten(
+            fresh_model, tmp_path / "other.zip", lambda d, known=known: d.update(physics_fingerprint=known)
+        )
+        with pytest.raises(ModelError, match=message):
+            check_physics(read_model_data(path), load_physics())
+
+
+def test_statistics_load_as_they_were_saved(fresh_model: Path, tmp_path: Path) -> None:
+    """The pickle that training writes passes, also of seeded spaces."""
+    shutil.copy(statistics_path(fresh_model), tmp_path / "copy.pkl")
+    statistics = load_statistics(tmp_path / "copy.pkl")
+    assert statistics.obs_rms.mean.shape == (14,)
+    assert statistics.obs_rms.count > 1

@@ -1,0 +1,222 @@
+"""Going on with a run: everything continues, and what does not fit is refused before anything is touched."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from racer_env.physics import load_physics
+from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
+from training.best_model import best_score_of
+from training.model_files import buffer_path, statistics_path
+from training.statistics import load_statistics
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def run(trained: Path, tmp_path: Path) -> Path:
+    """A copy of the run ``lap``, 81,920 steps long."""
+    return Path(shutil.copytree(trained, tmp_path / "copy"))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_resume_continues_counter_statistics_and_optimiser(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Steps, observation counts and Adam's steps go on; the learning rate is computed against the new total."""
+    optimiser = load(run / "models" / "lap_60032_steps.zip").policy.optimizer.state_dict()["state"][0]["step"]
+    assert ppo(run, "--resume", str(run / "models" / "lap_60032_steps"), "--timesteps", "8192") == 0
+    output = capsys.readouterr().out
+    assert "resumed" in output
+    assert "the learning rate goes on from 0.00012 to 0, computed against 68,224 steps: 60,032 done and 8,192" in output
+    after = load(run / "models" / "lap_final.zip")
+    assert after.num_timesteps == 60032 + 8192
+    assert after.policy.optimizer.state_dict()["state"][0]["step"] == optimiser + 2 * 20
+    counts = [
+        load_statistics(statistics_path(run / "models" / name)).obs_rms.count
+        for name in ("lap_60032_steps.zip", "lap_final.zip")
+    ]
+    assert counts[1] == pytest.approx(counts[0] + 8192, abs=64)
+
+
+@pytest.mark.parametrize("name", ["lap", "lap_final", "lap_final.zip", "lap_best", "lap_30016_steps"])
+def test_any_name_of_a_model_is_resumed(run: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run alone, and periodic, best and final models, with and without .zip; the run goes on under its name."""
+    path = name if name == "lap" else str(run / "models" / name)
+    assert ppo(run, "--resume", path, "--timesteps", "4096") == 0
+    resumed = "lap_final" if name == "lap" else name.removesuffix(".zip")
+    assert f"resumed {run / 'models' / resumed}.zip at" in capsys.readouterr().out
+    assert {path.name for path in (run / "logs").iterdir()} == {"lap"}
+
+
+def test_resume_keeps_what_the_run_was_started_with(trained: Path, tmp_path: Path) -> None:
+    """Cars, tracks, hyper-parameters, weights and seed are the model's, unless they are named again."""
+    config = tmp_path / "own.json"
+    config.write_text('{"weights": {"speedBonus": 0.5}}', encoding="utf-8")
+    first = ["--num-envs", "8", "--track-id", "track-02", "--set", "gamma=0.9", "--config", str(config), "--seed", "7"]
+    assert ppo(tmp_path, "--run-name", "own", "--timesteps", "4096", *first) == 0
+    assert ppo(tmp_path, "--resume", "own", "--timesteps", "4096", "--set", "epochs=2") == 0
+    attributes = data_of(tmp_path, "own_final").attributes
+    assert (attributes["n_envs"], attributes["track_ids"], attributes["run_seed"]) == (8, ["track-02"], 7)
+    assert (attributes["gamma"], attributes["n_epochs"]) == (0.9, 2)
+    assert attributes["ai_config"]["weights"]["speedBonus"] == 0.5
+    assert attributes["num_timesteps"] == 8192
+    assert (tmp_path / "logs" / "own" / "config_from_4096_steps.json").is_file()
+
+
+def test_the_curves_go_on(run: Path) -> None:
+    """TensorBoard shows one run whose steps rise, though another was started in between and this one rewound."""
+    assert ppo(run, "--run-name", "other", "--timesteps", "4096") == 0
+    events_before = EventAccumulator(str(run / "logs" / "lap"))
+    events_before.Reload()
+    assert ppo(run, "--resume", str(run / "models" / "lap_60032_steps"), "--timesteps", "8192") == 0
+    events = EventAccumulator(str(run / "logs" / "lap"))
+    events.Reload()
+    steps = [event.step for event in events.Scalars("reward/progress")]
+    assert steps == sorted(set(steps))
+    assert steps[0] == events_before.Scalars("reward/progress")[0].step
+    assert steps[-1] == 60032 + 8192
+    assert len([*(run / "logs" / "lap").glob("monitor.csv")]) == 1
+
+
+def test_a_run_in_two_parts_ends_as_good_as_in_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2 x 40,000 steps with a resume in between reach clean laps, as 80,000 in one go do (the run ``lap``)."""
+    assert ppo(tmp_path, "--run-name", "parts", "--timesteps", "40000") == 0
+    assert ppo(tmp_path, "--resume", "parts", "--timesteps", "40000", "--eval-freq", "40000") == 0
+    clean_laps, pace, _ = best_score_of(tmp_path / "models" / "parts_best.zip")
+    assert clean_laps == 3
+    assert pace > 1168 / 12.0
+
+
+def test_a_worse_model_does_not_replace_the_best(run: Path) -> None:
+    """The best score so far is remembered over a resume."""
+    best = (run / "models" / "lap_best.zip").read_bytes()
+    spoiled = [*("--set", "learning_rate=0.5"), *("--eval-freq", "1000000")]  # at the end alone
+    assert ppo(run, "--resume", "lap", "--timesteps", "8192", *spoiled) == 0
+    assert (run / "models" / "lap_best.zip").read_bytes() == best
+
+
+def test_initialize_from_begins_a_new_run(run: Path) -> None:
+    """Weights and statistics are the model's; counter, optimiser and name are new."""
+    source = run / "models" / "lap_final.zip"
+    arguments = ["--initialize-from", str(source), "--timesteps", "4096", "--run-name", "next"]
+    assert ppo(run, *arguments, "--set", "learning_rate=0") == 0
+    data = data_of(run, "next_final")
+    assert data.steps == 4096
+    for one, other in zip(weights(source), weights(data.path), strict=True):
+        assert np.array_equal(one, other)
+    old, new = (load_statistics(statistics_path(path)) for path in (source, data.path))
+    assert new.obs_rms.count > old.obs_rms.count > 80_000
+
+
+def test_resume_with_other_cars_keeps_the_rollout_near_its_size(trained: Path, tmp_path: Path) -> None:
+    """The rollout of the resumed run follows its own number of cars; a new name leaves the old run alone."""
+    before = str(trained / "models" / "lap_30016_steps")
+    assert ppo(tmp_path, "--resume", before, "--timesteps", "4096", "--num-envs", "8", "--run-name", "few") == 0
+    model: Any = load(tmp_path / "models" / "few_final.zip")
+    assert (model.n_steps, model.num_timesteps) == (512, 30016 + 4096)
+
+
+def truncate(path: Path) -> None:
+    """Cut a file in half."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the JSON of the final model."""
+    path = run / "models" / "lap_final.zip"
+    rewritten(path, path.with_suffix(".new"), change).replace(path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "arguments", "message"),
+    [
+        (lambda run: statistics_path(run / "models" / "lap_final.zip").unlink(), [], "statistics of .* are missing"),
+        (
+            lambda run: shutil.copy(
+                run / "models" / "lap_vecnormalize_30016_steps.pkl", run / "models" / "lap_final_vecnormalize.pkl"
+            ),
+            [],
+            "are not those that .*lap_final.zip was saved with",
+        ),
+        (lambda run: truncate(run / "models" / "lap_final.zip"), [], "lap_final.zip"),
+        (lambda run: truncate(run / "models" / "lap_final_vecnormalize.pkl"), [], "lap_final_vecnormalize.pkl"),
+        (lambda run: damage(run, lambda data: data["observation_space"].update(_shape=[9])), [], r"shape \(9,\)"),
+        (lambda run: damage(run, lambda data: data.update(physics_fingerprint="0" * 64)), [], "other physics"),
+        (lambda run: None, ["--set", "hidden=32"], "hidden of .* is 64 and cannot change"),
+        (lambda run: None, ["--run-name", "taken"], "files of a run 'taken' already"),
+        (lambda run: None, ["--overwrite"], "--overwrite would delete .*lap_final.zip"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    run: Path, spoil: Callable[[Path], Any], arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2, and not a byte on disk has changed."""
+    (run / "logs" / "taken").mkdir()
+    spoil(run)
+    before = contents(run)
+    assert ppo(run, "--resume", str(run / "models" / "lap_final"), "--timesteps", "4096", *arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert re.search(message, error)
+    assert contents(run) == before
+
+
+def test_another_algorithms_model_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The script that goes on with it is named."""
+    assert sac(run, "--resume", "lap", "--timesteps", "100") == 2
+    assert "is a PPO model; what goes on with it is python -m training.train_ppo" in capsys.readouterr().err
+
+
+# --- SAC ---
+
+
+def entropy_of(path: Path) -> float:
+    """Return the logarithm of the entropy's weight, which SAC adapts."""
+    model: Any = load(path)
+    return float(model.log_ent_coef.detach())
+
+
+def test_sac_goes_on_with_its_buffer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The newest model has a buffer of all steps; a resumed run takes it over and adds to it."""
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "200", "--checkpoint-freq", "80", *SMALL_SAC) == 0
+    buffers = [path.name for path in (tmp_path / "models").glob("*.npz")]
+    assert buffers == ["s_final_replay_buffer.npz"]
+    entropy = entropy_of(tmp_path / "models" / "s_final.zip")
+    assert sac(tmp_path, "--resume", "s", "--timesteps", "100", "--eval-freq", "0", "--set", "learning_rate=1e-12") == 0
+    assert "took over 200 steps of its replay buffer" in capsys.readouterr().out
+    model: Any = load(tmp_path / "models" / "s_final.zip")
+    assert model.num_timesteps == 300
+    assert entropy_of(tmp_path / "models" / "s_final.zip") == pytest.approx(entropy, abs=1e-6)
+    with np.load(buffer_path(tmp_path / "models" / "s_final.zip")) as file:
+        assert len(file["rewards"]) == 300
+
+
+def test_sac_without_a_buffer_says_that_it_refills(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It drives before it learns on; --no-save-replay-buffer keeps none."""
+    arguments = ["--run-name", "s", "--timesteps", "100", "--no-save-replay-buffer", *SMALL_SAC]
+    assert sac(tmp_path, *arguments) == 0
+    assert [*(tmp_path / "models").glob("*.npz")] == []
+    before = weights(tmp_path / "models" / "s_final.zip")
+    assert sac(tmp_path, "--resume", "s", "--timesteps", "36", "--eval-freq", "0") == 0
+    assert "it drives 40 steps before it learns on" in capsys.readouterr().out
+    after: Any = load(tmp_path / "models" / "s_final.zip")
+    assert all(np.array_equal(a, b) for a, b in zip(before, weights(tmp_path / "models" / "s_final.zip"), strict=True))
+    assert after.gradient_steps == 1
+    assert load_physics().fingerprint == after.physics_fingerprint
+
+
+def test_a_buffer_fits_any_number_of_cars(tmp_path: Path) -> None:
+    """Transitions belong to no car."""
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "200", *SMALL_SAC) == 0
+    assert sac(tmp_path, "--resume", "s", "--timesteps", "60", "--num-envs", "6", "--eval-freq", "0") == 0
+    with np.load(buffer_path(tmp_path / "models" / "s_final.zip")) as file:
+        assert len(file["rewards"]) == 198 + 60

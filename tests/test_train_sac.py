@@ -1,0 +1,49 @@
+"""Real training with SAC: with its defaults it soon laps, and the model carries its action repeat."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from tests.runs import SMALL_SAC, data_of, sac, weights
+from training import evaluate
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.mark.slow
+def test_seconds_of_training_end_with_clean_laps(trained_sac: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three clean laps in a row from the standing start; evaluation holds its actions as training did."""
+    capsys.readouterr()
+    assert evaluate.main(["--model", str(trained_sac / "models" / "lap_final"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["action_repeat"] == 4
+    assert result["tracks"]["track-01"]["clean_laps"] == 3
+    assert data_of(trained_sac, "lap_final").steps < 20_000
+
+
+def test_tensorboard_has_the_same_as_ppo(trained_sac: Path) -> None:
+    """SAC's own rhythm does not keep the metrics from the log: a point every thousand steps or so."""
+    events = EventAccumulator(str(trained_sac / "logs" / "lap"))
+    events.Reload()
+    tags = set(events.Tags()["scalars"])
+    assert tags >= {"reward/progress", "racer/mean_speed", "eval/clean_laps", "train/ent_coef"}
+
+
+def test_same_seed_same_weights(tmp_path: Path) -> None:
+    """Two runs of one seed are equal bit by bit, and another seed is not."""
+    for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
+        assert sac(tmp_path, "--timesteps", "80", "--run-name", name, "--seed", seed, *SMALL_SAC) == 0
+    a, b, c = (weights(tmp_path / "models" / f"{name}_final.zip") for name in "abc")
+    assert all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
+    assert not all(np.array_equal(one, other) for one, other in zip(a, c, strict=True))
+
+
+def test_checkpoints_come_as_with_ppo(tmp_path: Path) -> None:
+    """In environment steps, the newest ones, of which the newest has the buffer."""
+    arguments = ["--timesteps", "200", "--run-name", "k", "--checkpoint-freq", "40", "--keep-checkpoints", "2"]
+    assert sac(tmp_path, *arguments, *SMALL_SAC) == 0
+    names = {path.name for path in (tmp_path / "models").iterdir() if path.suffix in (".zip", ".npz")}
+    assert names == {"k_160_steps.zip", "k_200_steps.zip", "k_final.zip", "k_final_replay_buffer.npz"}
