@@ -16,6 +16,7 @@ from stable_baselines3 import PPO
 from racer_env.bridge_process import BridgeProcess
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
+from tests import runs
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import ring_document
 from training import benchmark, evaluate, parity, train_ppo
@@ -28,8 +29,8 @@ STEPS = 1_000_000  # more than any test waits for
 
 
 def train(folder: Path, *arguments: str) -> int:
-    """Train with files in ``folder``."""
-    return train_ppo.main([*arguments, "--models-dir", str(folder / "models"), "--logs-dir", str(folder / "logs")])
+    """Train with files in ``folder``; without evaluations unless they are asked for."""
+    return runs.ppo(folder, *arguments)
 
 
 def steps_of(path: Path) -> int:
@@ -285,3 +286,16 @@ def test_evaluation_does_not_go_on_over_a_restarted_bridge(
     model = str(tmp_path / "models" / "short_final")
     assert evaluate.main(["--model", model, "--laps", "200", "--bridge-url", "auto"]) == 2
     assert "lost the bridge" in capsys.readouterr().err
+
+
+def test_evaluations_over_a_bridge_do_not_end_with_it(
+    node_bridge: None, started: list[BridgeProcess], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bundled bridge that dies while the best model is looked for is started again by training, which goes on."""
+    models = tmp_path / "models"
+    killer = once_there(models, "e_*_steps.zip", lambda: kill(started[0]))
+    arguments = ["--run-name", "e", "--checkpoint-freq", "4096", "--timesteps", "24576", "--eval-laps", "1"]
+    assert train(tmp_path, *arguments, "--eval-freq", "8192", "--bridge-url", "auto") == 0
+    killer.join()
+    assert steps_of(models / "e_final.zip") == 24576
+    assert (models / "e_best.zip").is_file()

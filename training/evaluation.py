@@ -13,6 +13,7 @@ from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_engine import BridgeEngine
 from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
 from racer_env.engine import Engine
+from racer_env.errors import BridgeError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.tracks import Track
@@ -116,10 +117,12 @@ class Course:
         self._patience = [int(length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]  # ticks for a lap
         unlimited = EpisodeLimits(laps * max(self._patience) + 1, config.episode.stillness_timeout_ticks)
         self._count = len(tracks) * episodes
-        self._engine = _make_engine(tracks, self._count, AiConfig(_visible(config.weights), unlimited), bridge)
+        self._config = AiConfig(_visible(config.weights), unlimited)
+        self._bridge = bridge
+        self._engine: Engine | None = None
 
     def drive(self, policy: Policy, action_repeat: int = 1, show: bool = True) -> list[Episode]:
-        """Drive all episodes.
+        """Drive all episodes; after an error, the next drive reaches the game anew.
 
         Args:
             policy: The driver; it sees raw observations.
@@ -128,8 +131,20 @@ class Course:
 
         Returns:
             The episodes, track by track.
+
+        Raises:
+            BridgeError: The game cannot be reached or is gone.
         """
-        engine, tracks = self._engine, self.tracks
+        if self._engine is None:
+            self._engine = _make_engine(self.tracks, self._count, self._config, self._bridge)
+        try:
+            return self._drive(self._engine, policy, action_repeat, show)
+        except BridgeError:
+            self.close()
+            raise
+
+    def _drive(self, engine: Engine, policy: Policy, action_repeat: int, show: bool) -> list[Episode]:
+        tracks = self.tracks
         results = [Episode(tracks[index % len(tracks)].id, self.laps) for index in range(self._count)]
         running = list(range(self._count))
         disable = None if show else True  # None: where there is no terminal
@@ -158,7 +173,9 @@ class Course:
 
     def close(self) -> None:
         """End it; twice is fine."""
-        self._engine.close()
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
 
 
 def drive(

@@ -1,0 +1,87 @@
+"""Which model is the best, and when a run may end."""
+
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from tests.runs import data_of, ppo
+from training.best_model import WORST, best_score_of, score_of
+from training.evaluation import Episode
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def episode(laps: list[int], clean: list[bool], reward: float = 1.0, track: str = "t") -> Episode:
+    """Return an episode with laps of some ticks."""
+    return Episode(track, 3, lap_ticks=laps, clean=clean, steps=sum(laps) + 1, reward=reward)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (episode([900, 900, 900], [True] * 3), episode([300, 300, 300], [True, True, False])),
+        (episode([500, 400, 400], [True] * 3), episode([500, 400, 401], [True] * 3)),
+        (episode([900], [True]), episode([300, 300, 300], [False] * 3)),
+        (episode([], [], reward=0.2), episode([], [], reward=0.1)),
+    ],
+)
+def test_clean_laps_come_first_then_lap_time(better: Episode, worse: Episode) -> None:
+    """And among beginners, reward."""
+    lengths = {"t": 1000.0}
+    assert score_of([better], lengths) > score_of([worse], lengths) > WORST
+
+
+def test_tracks_of_any_length_count_alike() -> None:
+    """On several tracks it is pace that decides: a clean lap of a longer track is not a slower one."""
+    lengths = {"short": 1000.0, "long": 3000.0}
+    on_short = [episode([600], [True], track="short"), episode([], [], track="long")]
+    on_long = [episode([], [], track="short"), episode([1700], [True], track="long")]
+    assert score_of(on_long, lengths) > score_of(on_short, lengths)
+
+
+def test_a_run_without_a_best_model_has_the_worst_score(trained: Path, tmp_path: Path) -> None:
+    """A missing file, one without a score, and one without its statistics."""
+    assert best_score_of(tmp_path / "none_best.zip") == WORST
+    assert best_score_of(trained / "models" / "lap_final.zip") == WORST
+    assert best_score_of(trained / "models" / "lap_best.zip")[0] == 3
+
+
+def test_a_competent_driver_ends_the_run(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is final then is what the evaluation has seen."""
+    start = ["--initialize-from", str(trained / "models" / "lap_best"), "--run-name", "c", "--timesteps", "500000"]
+    assert ppo(tmp_path, *start, "--stop-when-competent", "--eval-freq", "4096") == 0
+    assert "ended early: it is competent: 3 of 3 laps clean" in capsys.readouterr().out
+    assert data_of(tmp_path, "c_final").steps == data_of(tmp_path, "c_best").steps == 4096
+
+
+def test_a_fast_driver_ends_the_run(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Within a lap time that it can do; one that it cannot lets it go on to the end."""
+    start = ["--initialize-from", str(trained / "models" / "lap_best"), "--eval-freq", "4096", "--timesteps", "8192"]
+    assert ppo(tmp_path, *start, "--run-name", "f", "--stop-when-lap-time", "12") == 0
+    assert "within the 12 s of --stop-when-lap-time" in capsys.readouterr().out
+    assert ppo(tmp_path, *start, "--run-name", "s", "--stop-when-lap-time", "1") == 0
+    assert "ended early" not in capsys.readouterr().out
+    assert data_of(tmp_path, "s_final").steps == 8192
+
+
+def test_the_score_is_that_of_the_best_model_alone(trained: Path) -> None:
+    """Other files of the run do not claim it."""
+    assert "score" in data_of(trained, "lap_best").attributes
+    assert "score" not in data_of(trained, "lap_final").attributes
+
+
+def test_evaluations_of_several_tracks_are_logged_apart(tmp_path: Path) -> None:
+    """Under ``eval_<track>/``, and all together under ``eval/``."""
+    arguments = ["--track-id", "track-01", "track-02", "--timesteps", "6144", "--run-name", "two"]
+    assert ppo(tmp_path, *arguments, "--eval-freq", "6144", "--eval-laps", "1") == 0
+    events = EventAccumulator(str(tmp_path / "logs" / "two"))
+    events.Reload()
+    assert {"eval/clean_laps", "eval_track-01/clean_laps", "eval_track-02/mean_reward"} <= {*events.Tags()["scalars"]}
+
+
+def test_the_last_update_is_evaluated_too(trained: Path) -> None:
+    """The final weights have their point in the log, and may be the best."""
+    events = EventAccumulator(str(trained / "logs" / "lap"))
+    events.Reload()
+    assert events.Scalars("eval/clean_laps")[-1].step == 81920

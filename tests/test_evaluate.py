@@ -1,0 +1,132 @@
+"""The evaluation script: any driver, its statistics, its noise, the table and the JSON."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from racer_env.errors import ModelError
+from racer_env.physics import load_physics
+from tests.runs import make_fresh, rewritten
+from training import evaluate
+from training.driver import load_driver
+from training.model_files import statistics_path
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def figures(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """Return the JSON of an evaluation."""
+    capsys.readouterr()
+    assert evaluate.main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_deterministic_driver_repeats_itself(fresh_model: Path) -> None:
+    """The same observation gives the same action, and statistics stay as they are."""
+    driver = load_driver(fresh_model, load_physics())
+    observations = np.random.default_rng(0).random((5, 14), dtype=np.float32)
+    assert np.array_equal(driver(observations), driver(observations))
+
+
+def test_other_physics_are_refused(fresh_model: Path, tmp_path: Path) -> None:
+    """A model of other physics is refused with both fingerprints, unless one insists."""
+    path = rewritten(fresh_model, tmp_path / "x_final.zip", lambda data: data.update(physics_fingerprint="f" * 64))
+    shutil.copy(statistics_path(fresh_model), statistics_path(path))
+    with pytest.raises(ModelError, match=r"trained on other physics: ffffffffffff against"):
+        load_driver(path, load_physics())
+    assert load_driver(path, load_physics(), any_physics=True)
+
+
+def test_the_table_and_the_json(fresh_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both name every track; several episodes with noise differ."""
+    arguments = ["--model", str(fresh_model), "--laps", "1", "--track-id", "track-01"]
+    assert evaluate.main(arguments) == 0
+    output = capsys.readouterr().out
+    for title in ("laps", "clean", "completion", "mean lap", "best lap", "std", "wall contact", "off track", "reward"):
+        assert title in output
+    assert "lap times on track-01" in output
+    tracks = figures(capsys, *arguments, "track-02", "--episodes", "2", "--no-deterministic")["tracks"]
+    assert set(tracks) == {"track-01", "track-02"}
+    assert tracks["track-01"]["episodes"] == 2
+
+
+def test_the_seed_is_that_of_the_noise(fresh_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Equal seeds drive equally, other seeds do not, whatever the model was trained with."""
+    arguments = ["--model", str(fresh_model), "--laps", "1", "--no-deterministic", "--seed"]
+    one, again, other = (figures(capsys, *arguments, seed) for seed in ("1", "1", "2"))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize("track_ids", [["all"], ["track-03", "track-01"]])
+def test_the_scripted_driver_to_compare_with(track_ids: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It needs no file, and laps on every track."""
+    tracks = figures(capsys, "--model", "scripted", "--laps", "1", "--track-id", *track_ids)["tracks"]
+    assert len(tracks) == (3 if track_ids == ["all"] else 2)
+    assert all(track["completion"] == 1.0 for track in tracks.values())
+
+
+def test_missing_statistics_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a warning; --vecnorm names them elsewhere, and --no-vecnorm says that there are none."""
+    path = make_fresh(tmp_path)
+    moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
+    arguments = ["--model", str(path), "--laps", "1"]
+    assert evaluate.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "the statistics of" in error
+    assert error.count("\n") == 1
+    with_them = figures(capsys, *arguments, "--vecnorm", str(moved))
+    without = figures(capsys, *arguments, "--no-vecnorm")
+    assert with_them["tracks"] != without["tracks"]
+    moved.write_bytes(moved.read_bytes() + b"0")
+    assert evaluate.main([*arguments, "--vecnorm", str(moved)]) == 2
+    assert "are not those that" in capsys.readouterr().err
+    assert evaluate.main([*arguments, "--vecnorm", "missing.pkl"]) == 2
+    assert "statistics file not found: missing.pkl" in capsys.readouterr().err
+
+
+def test_a_model_of_plain_stable_baselines3_drives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Trained by somebody's own script, without normalisation: it says nothing of physics, so one has to insist."""
+    from stable_baselines3 import SAC
+
+    from racer_env.vec_env import RacerVecEnv
+
+    SAC("MlpPolicy", RacerVecEnv(["track-01"], 1), buffer_size=10, device="cpu").save(tmp_path / "own.zip")
+    arguments = ["--model", str(tmp_path / "own"), "--laps", "1", "--no-vecnorm"]
+    assert evaluate.main(arguments) == 2
+    assert "other physics" in capsys.readouterr().err
+    assert figures(capsys, *arguments, "--any-physics")["action_repeat"] == 1
+
+
+def test_a_run_is_found_by_its_name(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The newest model of a run drives."""
+    result = figures(capsys, "--model", "lap", "--models-dir", str(trained / "models"), "--laps", "1")
+    assert result["model"].endswith("lap_final.zip")
+
+
+def test_a_limit_below_a_lap_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On stderr, so that JSON stays JSON; the laps are driven all the same."""
+    config = tmp_path / "short.json"
+    config.write_text('{"episode": {"maxSteps": 100}}', encoding="utf-8")
+    assert evaluate.main(["--model", "scripted", "--laps", "1", "--config", str(config), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "maxSteps 100 ends an episode on track-01 before a lap is possible" in captured.err
+    assert json.loads(captured.out)["tracks"]["track-01"]["laps"] == 1
+
+
+def test_the_same_laps_on_both_engines(
+    trained: Path, trained_sac: Path, bridge_server: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tick by tick the same laps on the simulator and through the bridge, with and without an action repeat."""
+    for folder in (trained, trained_sac):
+        arguments = ["--model", str(folder / "models" / "lap_best"), "--laps", "2"]
+        here, there = (
+            figures(capsys, *arguments, "--bridge-url", url)["tracks"] for url in ("embedded", bridge_server)
+        )
+        assert here["track-01"]["laps"] == 2
+        assert here["track-01"]["lap_times_sec"] == there["track-01"]["lap_times_sec"]
+        assert here["track-01"]["mean_reward"] == pytest.approx(there["track-01"]["mean_reward"], abs=1e-9)

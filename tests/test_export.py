@@ -1,0 +1,212 @@
+"""Exported drivers: three files that drive as the model does, or none."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from racer_env.config import PROJECT_ROOT
+from racer_env.errors import ModelError
+from racer_env.physics import load_physics
+from tests.runs import load, make_fresh
+from training import evaluate, export_onnx
+from training.driver import load_driver
+from training.model_files import statistics_path
+from training.onnx_driver import load_onnx_driver, read_card
+from training.statistics import load_statistics
+
+pytestmark = pytest.mark.timeout(60)
+
+FILES = {"model.onnx", "vecnorm_stats.json", "driver.onnx"}
+
+
+@pytest.fixture(scope="module", params=["PPO", "SAC"])
+def model(request: pytest.FixtureRequest) -> Path:
+    """A trained model of either algorithm."""
+    folder: Path = request.getfixturevalue({"PPO": "trained", "SAC": "trained_sac"}[request.param])
+    return folder / "models" / "lap_final.zip"
+
+
+@pytest.fixture(scope="module")
+def exported(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an export of it."""
+    folder = tmp_path_factory.mktemp("exported")
+    assert export_onnx.main(["--model", str(model), "--output-dir", str(folder)]) == 0
+    return folder
+
+
+def actions_of(path: Path, observations: np.ndarray) -> np.ndarray:
+    """Return what plain onnxruntime makes of observations, as a game would."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    actions: Any = session.run(["actions"], {"obs": observations})[0]
+    return actions
+
+
+def test_three_small_files(exported: Path) -> None:
+    """Each network is one file of less than 40 KB without its weights elsewhere; nothing else is left."""
+    assert {path.name for path in exported.iterdir()} == FILES
+    for name in ("model.onnx", "driver.onnx"):
+        assert (exported / name).stat().st_size < 40 * 1024
+        document = onnx.load(exported / name)
+        assert document.opset_import[0].version == 18
+        assert document.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+        assert b"site-packages" not in (exported / name).read_bytes()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64])
+def test_both_drive_as_the_model(model: Path, exported: Path, batch: int) -> None:
+    """The raw one on observations, the game's pair on what the game normalises itself; actions within their range."""
+    observations = np.random.default_rng(batch).random((batch, 14), dtype=np.float32)
+    statistics = json.loads((exported / "vecnorm_stats.json").read_text(encoding="utf-8"))
+    scaled = (observations - np.array(statistics["obs_mean"])) / np.sqrt(
+        np.array(statistics["obs_var"]) + statistics["epsilon"]
+    )
+    normalised = np.clip(scaled, -statistics["clip_obs"], statistics["clip_obs"]).astype(np.float32)
+    expected = load_driver(model, load_physics())(observations)
+    assert actions_of(exported / "driver.onnx", observations) == pytest.approx(expected, abs=1e-5)
+    assert actions_of(exported / "model.onnx", normalised) == pytest.approx(expected, abs=1e-5)
+    assert np.abs(expected).max() <= 1.0
+    assert expected[:, 1:].min() >= 0.0
+
+
+def test_it_says_what_it_is(model: Path, exported: Path) -> None:
+    """Names, ranges, tick rate, physics, tracks and action repeat are in the metadata."""
+    session = onnxruntime.InferenceSession(str(exported / "driver.onnx"))
+    card = json.loads(session.get_modelmeta().custom_metadata_map["racer_driver"])
+    assert card["physics_fingerprint"] == load_physics().fingerprint
+    assert card["ticks_per_second"] == 60
+    assert card["track_ids"] == ["track-01"]
+    assert card["actions"][0] == {"name": "steer", "low": -1.0, "high": 1.0}
+    assert [len(card[key]) for key in ("observation", "actions")] == [14, 3]
+    repeat = {"PPO": 1, "SAC": 4}[card["algorithm"]]
+    assert card["action_repeat"] == repeat
+    assert json.loads((exported / "vecnorm_stats.json").read_text(encoding="utf-8"))["action_repeat"] == repeat
+
+
+def test_it_laps_as_the_model_does(model: Path, exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Evaluation takes all three forms, and the lap times are the same."""
+    times = []
+    for path in (model, exported / "driver.onnx", exported / "model.onnx"):
+        capsys.readouterr()
+        assert evaluate.main(["--model", str(path), "--laps", "2", "--json"]) == 0
+        track = json.loads(capsys.readouterr().out)["tracks"]["track-01"]
+        assert track["laps"] == 2
+        times.append(track["lap_times_sec"])
+    assert times[0] == times[1] == times[2]
+
+
+def test_driving_an_export_needs_no_pytorch(exported: Path) -> None:
+    """Neither PyTorch nor stable-baselines3 nor pickles are loaded for it."""
+    script = f"""
+import sys
+sys.modules["torch"] = sys.modules["stable_baselines3"] = None
+from training.evaluate import main
+sys.exit(main(["--model", {str(exported / "driver.onnx")!r}, "--laps", "1"]))
+"""
+    result = subprocess.run([sys.executable, "-c", script], cwd=PROJECT_ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "100%" in result.stdout
+
+
+# --- What is refused ---
+
+
+def test_an_export_that_differs_is_not_written(
+    fresh_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1, what differs by how much, and no file."""
+    from training.networks import DeterministicPolicy
+
+    real = DeterministicPolicy.forward
+    monkeypatch.setattr(DeterministicPolicy, "forward", lambda self, obs: real(self, obs) + 2e-5)
+    assert export_onnx.main(["--model", str(fresh_model), "--output-dir", str(tmp_path / "out")]) == 1
+    output = capsys.readouterr().out
+    assert "driver.onnx on 1,000 real observations: differs from the model by up to 2e-05" in output
+    assert "nothing was written" in output
+    assert [*(tmp_path / "out").iterdir()] == []
+
+
+def test_an_export_goes_beside_the_model(tmp_path: Path) -> None:
+    """Without --output-dir, into a folder of the model's name; an untrained driver is exported too."""
+    path = make_fresh(tmp_path)
+    assert export_onnx.main(["--model", str(path)]) == 0
+    assert {file.name for file in (tmp_path / "fresh_final").iterdir()} == FILES
+    driver = load_onnx_driver(tmp_path / "fresh_final" / "driver.onnx", load_physics())
+    observations = np.full((3, 14), 0.5, np.float32)
+    statistics: Any = load_statistics(statistics_path(path))
+    expected, _ = load(path).predict(statistics.normalize_obs(observations), deterministic=True)
+    assert driver(observations) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "missing"], "no model missing.zip"),
+        (["--model", "scripted"], "no model scripted.zip"),
+    ],
+)
+def test_what_cannot_be_exported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line and exit code 2."""
+    assert export_onnx.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_missing_statistics_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--vecnorm names them elsewhere."""
+    path = make_fresh(tmp_path)
+    moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
+    assert export_onnx.main(["--model", str(path)]) == 2
+    assert "the statistics of" in capsys.readouterr().err
+    assert export_onnx.main(["--model", str(path), "--vecnorm", str(moved)]) == 0
+
+
+def foreign(path: Path) -> Path:
+    """Write an ONNX file that is no driver."""
+    value = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
+    out = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "g", [value], [out])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)]), path)
+    return path
+
+
+def test_onnx_files_of_something_else(tmp_path: Path, exported: Path) -> None:
+    """Missing, damaged, another network, one without metadata, other physics, or statistics that do not fit."""
+    with pytest.raises(ModelError, match="no exported driver"):
+        read_card(tmp_path / "none.onnx")
+    (tmp_path / "bad.onnx").write_bytes(b"no network")
+    with pytest.raises(ModelError, match="cannot load .*bad.onnx as an ONNX model"):
+        read_card(tmp_path / "bad.onnx")
+    with pytest.raises(ModelError, match="odd.onnx is no driver: expected one input 'obs'"):
+        read_card(foreign(tmp_path / "odd.onnx"))
+    document = onnx.load(exported / "driver.onnx")
+    del document.metadata_props[:]
+    onnx.save(document, tmp_path / "mute.onnx")
+    with pytest.raises(ModelError, match="does not say what it was trained on"):
+        read_card(tmp_path / "mute.onnx")
+    import copy
+
+    other = copy.copy(load_physics())
+    other.fingerprint = "0" * 64
+    with pytest.raises(ModelError, match="trained on other physics"):
+        load_onnx_driver(exported / "driver.onnx", other)
+    shutil.copy(exported / "model.onnx", tmp_path / "model.onnx")
+    with pytest.raises(ModelError, match="statistics file not found"):
+        load_onnx_driver(tmp_path / "model.onnx", load_physics())
+    (tmp_path / "vecnorm_stats.json").write_text('{"obs_mean": [0], "obs_var": [1], "clip_obs": 10, "epsilon": 0}')
+    with pytest.raises(ModelError, match="obs_mean must be a list of 14 numbers"):
+        load_onnx_driver(tmp_path / "model.onnx", load_physics())
+
+
+def test_an_export_has_no_noise(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Asking for it is an error."""
+    assert evaluate.main(["--model", str(exported / "driver.onnx"), "--no-deterministic"]) == 2
+    assert "drives deterministically only" in capsys.readouterr().err
