@@ -149,6 +149,7 @@ def test_an_error_that_a_broken_network_causes_is_named(
     assert error.count("\n") == 1
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
 @pytest.mark.parametrize(
     ("what", "message"), [("obs", "observation 3 of car 2 is nan"), ("reward", "the reward of car 2")]
 )

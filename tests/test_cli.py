@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from racer_env.errors import TrackError
-from training import benchmark, evaluate, train_ppo
+from training import benchmark, evaluate, export_onnx, train_ppo, train_sac
 from training.cli import positive_number, run_script, whole_number
 
 
@@ -39,7 +39,7 @@ def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "error: no such track\n"
 
 
-@pytest.mark.parametrize("main", [train_ppo.main, evaluate.main, benchmark.main])
+@pytest.mark.parametrize("main", [train_ppo.main, train_sac.main, evaluate.main, benchmark.main, export_onnx.main])
 def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[str]) -> None:
     """--help exits with 0, an unknown flag with 2."""
     for arguments, code in ((["--help"], 0), (["--no-such-flag"], 2)):
@@ -61,6 +61,9 @@ def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[st
             "--num-envs must be at least the number of tracks, 3",
         ),
         (evaluate.main, ["--model", "missing"], "no model missing.zip"),
+        (train_sac.main, ["--resume", "missing"], "no model missing.zip"),
+        (train_sac.main, ["--set", "clip_range=1"], "unknown key 'clip_range'"),
+        (evaluate.main, ["--model", "missing.onnx"], "no exported driver missing.onnx"),
         (benchmark.main, ["--tracks-dir", "missing"], "tracks folder not found"),
     ],
 )
@@ -68,7 +71,7 @@ def test_what_users_get_wrong(
     main: object, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: object
 ) -> None:
     """Each mistake is one line on stderr and exit code 2."""
-    if main is train_ppo.main:
+    if main in (train_ppo.main, train_sac.main):
         arguments = [*arguments, "--models-dir", str(tmp_path), "--logs-dir", str(tmp_path)]
     assert main(arguments) == 2  # type: ignore[operator]
     error = capsys.readouterr().err

@@ -43,10 +43,10 @@ class Algorithm:
     has_buffer: bool = False
 
 
-class Falling:
-    """A schedule that falls linearly over the run."""
+class Linear:
+    """A schedule that goes linearly from one value to another over the run."""
 
-    def __init__(self, start: float, end: float = 0.0) -> None:
+    def __init__(self, start: float, end: float) -> None:
         self.start = start
         self.end = end
 

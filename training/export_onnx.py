@@ -18,7 +18,17 @@ from racer_env.bridge_url import EMBEDDED
 from racer_env.config import AiConfig
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.spaces import make_action_space, make_observation_space
-from training.cli import ANSWER_IS_NO, DONE, MODELS_DIR, add_track_arguments, command_line, run_script, say
+from training.cli import (
+    ANSWER_IS_NO,
+    DONE,
+    MAX_SEED,
+    MODELS_DIR,
+    add_track_arguments,
+    command_line,
+    run_script,
+    say,
+    whole_number,
+)
 from training.model_data import ModelData, read_model_data
 from training.model_files import check_statistics, find_model, find_statistics, load_tracks_for
 from training.onnx_driver import CARD_KEY, INPUT, OUTPUT, STATISTICS_NAME, open_session, read_normalisation, run
@@ -61,6 +71,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--output-dir", type=Path, metavar="DIR", help="where the three files go (default: a folder named as the model)"
     )
     parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=0, help="of the observations to check it on (default: 0)"
+    )
+    parser.add_argument(
         "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
     )
     add_track_arguments(parser, "those that the model was trained on", has_config=False)
@@ -85,12 +98,12 @@ def _export(arguments: argparse.Namespace) -> int:
     from training.model_loading import load_model, prepare
     from training.statistics import load_statistics
 
-    prepare(0, "cpu")
+    prepare(arguments.seed, "cpu")
     model, statistics = load_model(data, None, "cpu"), load_statistics(statistics_path)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # nothing takes its place before it was checked
         beside = Path(temporary)
         write_files(beside, data, model, statistics)
-        differences = check_files(beside, data, model, statistics, tracks)
+        differences = check_files(beside, data, model, statistics, tracks, arguments.seed)
         for what, difference in differences.items():
             if not difference <= TOLERANCE:
                 say(f"{what}: differs from the model by up to {difference:.3g}, more than {TOLERANCE:g}")
@@ -207,7 +220,12 @@ def _quiet() -> Iterator[None]:
 
 
 def check_files(
-    folder: Path, data: ModelData, model: "BaseAlgorithm", statistics: "VecNormalize", tracks: "Sequence[AnyTrack]"
+    folder: Path,
+    data: ModelData,
+    model: "BaseAlgorithm",
+    statistics: "VecNormalize",
+    tracks: "Sequence[AnyTrack]",
+    seed: int = 0,
 ) -> dict[str, float]:
     """Compare the exported files with the model, in onnxruntime.
 
@@ -217,6 +235,7 @@ def check_files(
         model: The model.
         statistics: Its normalisation.
         tracks: Where to drive.
+        seed: Of where the observations are made.
 
     Returns:
         The largest difference of an action, by what was compared.
@@ -230,7 +249,7 @@ def check_files(
         normalised: Any = statistics.normalize_obs(observations)
         return model.predict(normalised, deterministic=True)[0]
 
-    seen = real_observations(act, tracks, CHECKED_OBSERVATIONS)
+    seen = real_observations(act, tracks, CHECKED_OBSERVATIONS, seed)
     what = f"on {len(seen):,} real observations"
     differences = {
         f"{MODEL_NAME} {what}": _difference(run(network, normalise(seen)), act(seen)),
@@ -255,13 +274,15 @@ def _lap_in_words(episode: "Episode") -> str:
     return f"{episode.lap_times[0]:.2f} s" if episode.lap_ticks else f"not completed, {episode.steps:,} ticks"
 
 
-def real_observations(act: Callable[[Observations], Any], tracks: "Sequence[AnyTrack]", count: int) -> Observations:
+def real_observations(
+    act: Callable[[Observations], Any], tracks: "Sequence[AnyTrack]", count: int, seed: int
+) -> Observations:
     """Return observations (count, 14) of a driver that starts all over the tracks."""
     from racer_env.vec_env import RacerVecEnv
 
     cars = max(20, len(tracks))
     env = RacerVecEnv(tracks, cars, random_start_share=1.0, bridge_url=EMBEDDED)
-    env.seed(0)
+    env.seed(seed)
     seen: list[Any] = [env.reset()]
     while len(seen) * cars < count:
         seen.append(env.step(act(seen[-1]))[0])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from training.algorithms import Algorithm, Falling
+from training.algorithms import Algorithm, Linear
 from training.hyperparameters import setting
 from training.training_script import run_training
 
@@ -54,7 +54,7 @@ def ppo_arguments(settings: PpoSettings, cars: int) -> dict[str, Any]:
     """Return PPO's arguments: few cars drive longer, so that a rollout stays long."""
     n_steps = max(STEPS_PER_CAR, ROLLOUT_STEPS // cars // settings.minibatches * settings.minibatches)
     return {
-        "learning_rate": Falling(settings.learning_rate),
+        "learning_rate": Linear(settings.learning_rate, 0.0),
         "n_steps": n_steps,
         "batch_size": max(2, n_steps * cars // settings.minibatches),
         "n_epochs": settings.epochs,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from training.algorithms import Algorithm, Falling
+from training.algorithms import Algorithm, Linear
 from training.hyperparameters import setting
 from training.training_script import run_training
 
@@ -23,21 +23,18 @@ class SacSettings:
     With an action repeat of 1, SAC stood still: its noise, drawn anew sixty times a second, cancels out.
     """
 
-    learning_rate: float = setting(7e-4, 0, 1, "of actor, critics and entropy; falls linearly to a fifth over the run")
+    learning_rate: float = setting(7e-4, 0, 1, "of actor, critics and entropy; constant")
     gradient_steps: int = setting(8, 1, 1000, "updates after each step of all cars")
     batch_size: int = setting(256, 2, 65536, "transitions in an update")
     gamma: float = setting(0.98, 0, 1, "discount")
     tau: float = setting(0.02, 1e-6, 1, "how fast the target critics follow")
     buffer_size: int = setting(200_000, 1000, 100_000_000, "transitions that the replay buffer holds")
     learning_starts: int = setting(500, 0, 100_000_000, "random steps before the first update")
-    entropy: float = setting(0.05, 1e-6, 100, "initial weight of the policy's entropy, which then adapts itself")
+    entropy: float = setting(0.02, 1e-6, 100, "initial weight of the policy's entropy, which then adapts itself")
     target_entropy: float = setting(-3.0, -100, 100, "the entropy that it adapts to")
     hidden: int = setting(64, 1, 4096, "units of each of the two hidden layers")
     random_start_share: float = setting(0.7, 0, 1, "share of the episodes that start anywhere, on the move")
     action_repeat: int = setting(4, 1, 60, "ticks that each action holds; the model carries it")
-
-
-FINAL_SHARE = 0.2  # of the learning rate, at the end of the run
 
 
 def num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
@@ -50,7 +47,7 @@ def num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
 def sac_arguments(settings: SacSettings, cars: int) -> dict[str, Any]:
     """Return SAC's arguments; the number of cars changes none."""
     return {
-        "learning_rate": Falling(settings.learning_rate, FINAL_SHARE * settings.learning_rate),
+        "learning_rate": Linear(settings.learning_rate, settings.learning_rate),
         "train_freq": 1,
         "gradient_steps": settings.gradient_steps,
         "batch_size": settings.batch_size,
