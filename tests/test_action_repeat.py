@@ -52,6 +52,8 @@ def test_an_end_in_between_ends_the_decision(engine_url: str) -> None:
     ticks = [single.step(actions) for _ in range(10)]
     assert [step[2].any() for step in steps] == [False, False, True]
     assert steps[2][2].all()
+    assert steps[2][1] == pytest.approx(ticks[8][1].astype(float) + ticks[9][1], abs=1e-6)
+    assert not steps[2][0][:, 9].any()  # at rest on the line: the old action no longer drives
     for car, info in enumerate(steps[2][3]):
         assert info["TimeLimit.truncated"]
         assert info["stepCount"] == 10
@@ -80,6 +82,29 @@ def test_a_crossing_names_its_tick() -> None:
                     laps[car] = info["lap"]
     assert len(expected) >= 4
     assert sorted(crossings) == sorted(expected)
+
+
+def test_a_new_episode_is_no_crossing() -> None:
+    """An episode that ended on a later lap than the next one begins on is not mistaken for one."""
+    env = RacerVecEnv(["track-01"], 1, AiConfig(episode=EpisodeLimits(max_steps=700)), action_repeat=3)
+    observations: Any = env.reset()
+    named = []
+    for _ in range(500):
+        observations, _, _, infos = env.step(scripted_driver(observations))
+        named += [(info["lap"], info["lapStepCount"]) for info in infos if "lapStepCount" in info]
+    assert len(named) >= 2
+    assert {lap for lap, _ in named} == {2}
+
+
+def test_episodes_shorter_than_a_decision_end_with_their_own_observation() -> None:
+    """What coasting cars see at the end of further episodes is of no decision."""
+    limits = AiConfig(TEST_CONFIG.weights, EpisodeLimits(max_steps=1))
+    held, single = make(4, limits), make(1, limits)
+    held.reset()
+    single.reset()
+    actions = np.tile([0.7, 1.0, 0.0], (CARS, 1))
+    for info, expected in zip(held.step(actions)[3], single.step(actions)[3], strict=True):
+        assert np.array_equal(info["terminal_observation"], expected["terminal_observation"])
 
 
 @pytest.mark.parametrize("repeat", [0, -1, 61])

@@ -81,7 +81,8 @@ def save_set(folder: Path, name: str, saved_at: float) -> Path:
     """Write a model of that age with statistics of its own."""
     path = folder / f"{name}.zip"
     statistics_path(path).write_bytes(name.encode())
-    return make_zip(path, saved_at=saved_at, statistics_digest=digest_of(statistics_path(path)))
+    steps = int("".join(filter(str.isdigit, name)) or 1_000)
+    return make_zip(path, saved_at=saved_at, num_timesteps=steps, statistics_digest=digest_of(statistics_path(path)))
 
 
 def test_a_run_is_its_newest_whole_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
