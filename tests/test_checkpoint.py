@@ -112,14 +112,14 @@ def test_a_diverging_network_is_named_and_not_saved(tmp_path: Path, capsys: pyte
         real(self)
         if self.num_timesteps >= 8192:
             with torch.no_grad():
-                self.policy.action_net.weight[1, 5] = float("nan")  # type: ignore[operator, index]
+                self.policy.value_net.weight[0, 5] = float("nan")  # type: ignore[operator, index]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PPO, "train", train)
-        arguments = ["--timesteps", "40960", "--checkpoint-freq", "4096", "--run-name", "nan", "--eval-freq", "8000"]
+        arguments = ["--timesteps", "40960", "--checkpoint-freq", "4096", "--run-name", "nan"]
         assert ppo(tmp_path, *arguments) == 2
     captured = capsys.readouterr()
-    assert "the network is no longer finite: action_net.weight holds nan after 8,192 steps" in captured.err
+    assert "the network is no longer finite: value_net.weight holds nan after 8,192 steps" in captured.err
     assert captured.err.count("\n") == 1
     assert "the last whole model is" in captured.out
     assert "--resume" in captured.out
