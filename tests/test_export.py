@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import torch
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import ModelError
@@ -19,6 +20,7 @@ from tests.runs import load, make_fresh
 from training import evaluate, export_onnx
 from training.driver import load_driver
 from training.model_files import statistics_path
+from training.networks import DeterministicPolicy, NormalisingPolicy
 from training.onnx_driver import load_onnx_driver, read_card
 from training.statistics import load_statistics
 
@@ -115,6 +117,18 @@ sys.exit(main(["--model", {str(exported / "driver.onnx")!r}, "--laps", "1"]))
     assert "100%" in result.stdout
 
 
+def test_normalisation_is_as_precise_as_in_training(trained: Path) -> None:
+    """An observation that hardly ever changes loses its digits in single precision."""
+    policy = DeterministicPolicy("PPO", load(trained / "models" / "lap_final.zip").policy)
+    statistics = {"obs_mean": [0.7] * 14, "obs_var": [1e-9] * 14, "clip_obs": 10.0, "epsilon": 1e-8}
+    observations = np.float32(0.7) + np.linspace(-3e-4, 3e-4, 28, dtype=np.float32).reshape(2, 14)
+    scaled = np.clip((observations - 0.7) / np.sqrt(1e-9 + 1e-8), -10, 10).astype(np.float32)
+    with torch.no_grad():
+        raw = NormalisingPolicy(policy, statistics)(torch.from_numpy(observations)).numpy()
+        expected = policy(torch.from_numpy(scaled)).numpy()
+    assert raw == pytest.approx(expected, abs=1e-7)
+
+
 # --- What is refused ---
 
 
@@ -122,8 +136,6 @@ def test_an_export_that_differs_is_not_written(
     fresh_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 1, what differs by how much, and no file."""
-    from training.networks import DeterministicPolicy
-
     real = DeterministicPolicy.forward
     monkeypatch.setattr(DeterministicPolicy, "forward", lambda self, obs: real(self, obs) + 2e-5)
     assert export_onnx.main(["--model", str(fresh_model), "--output-dir", str(tmp_path / "out")]) == 1

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import BridgeError, ModelError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.tracks import Track
+from training.callbacks import PeriodicCallback
 from training.cli import count_of, say
 from training.evaluation import Course, Episode, summarise
 from training.health import check_model
@@ -55,7 +55,7 @@ def best_score_of(model: Path) -> Score:
     return (float(score[0]), float(score[1]), float(score[2])) if len(score) == 3 else WORST
 
 
-class BestModelCallback(BaseCallback):
+class BestModelCallback(PeriodicCallback):
     """Evaluates every so many environment steps and at the end, saves the best model, and ends a run that may end.
 
     The driver drives from the standing start on cars of its own, without exploration noise, with the statistics as
@@ -78,25 +78,19 @@ class BestModelCallback(BaseCallback):
         stop_when_competent: bool = False,
         stop_when_lap_time: float | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(frequency)
         self.course = course
         self.statistics = statistics
         self.best_path = best_path
-        self.frequency = frequency
         self.action_repeat = action_repeat
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
         self.best: Score = best_score_of(best_path)
         self.why_ended: str | None = None
-        self._next = 0
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in course.tracks}
 
-    def _on_training_start(self) -> None:
-        self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
-
     def _on_step(self) -> bool:
-        if self.num_timesteps >= self._next:
-            self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
+        if self.is_due():
             self._evaluate()
         return self.why_ended is None
 

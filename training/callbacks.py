@@ -173,7 +173,32 @@ class _LapClock:
         return ticks
 
 
-class CheckpointPairCallback(BaseCallback):
+class PeriodicCallback(BaseCallback):
+    """Does something every ``frequency`` environment steps, whatever the number of cars."""
+
+    def __init__(self, frequency: int) -> None:
+        super().__init__()
+        self.frequency = frequency
+        self._next = 0
+
+    def _on_training_start(self) -> None:
+        self._plan()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def is_due(self) -> bool:
+        """Return whether it is time, once each time."""
+        if self.num_timesteps < self._next:
+            return False
+        self._plan()
+        return True
+
+    def _plan(self) -> None:
+        self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
+
+
+class CheckpointPairCallback(PeriodicCallback):
     """Saves model and statistics every ``frequency`` environment steps, whatever the number of cars.
 
     The newest ``keep`` periodic checkpoints of the run stay. When one cannot be written, on a full disk say, that is
@@ -190,21 +215,15 @@ class CheckpointPairCallback(BaseCallback):
         keep: int = DEFAULT_KEPT,
         with_buffer: bool = False,
     ) -> None:
-        super().__init__()
-        self.frequency = frequency
+        super().__init__(frequency)
         self.models_dir = models_dir
         self.run = run
         self.statistics = statistics
         self.keep = keep
         self.with_buffer = with_buffer
-        self._next = 0
-
-    def _on_training_start(self) -> None:
-        self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
 
     def _on_step(self) -> bool:
-        if self.num_timesteps >= self._next:
-            self._next = (self.num_timesteps // self.frequency + 1) * self.frequency
+        if self.is_due():
             path = model_path(self.models_dir, self.run, self.num_timesteps)
             try:
                 save_unit(self.model, self.statistics, path, self.with_buffer)
@@ -214,26 +233,14 @@ class CheckpointPairCallback(BaseCallback):
         return True
 
 
-class LogRhythmCallback(BaseCallback):
+class LogRhythmCallback(PeriodicCallback):
     """Writes an off-policy algorithm's log every so many environment steps.
 
     By itself it would write once for each episode that ends: never while all go on, many times when all end at once.
     """
 
-    def __init__(self, frequency: int) -> None:
-        super().__init__()
-        self.frequency = frequency
-        self._next = 0
-
-    def _on_training_start(self) -> None:
-        self._next = self.num_timesteps + self.frequency
-
-    def _on_step(self) -> bool:
-        return True
-
     def _on_rollout_end(self) -> None:
-        if self.num_timesteps >= self._next:
-            self._next = self.num_timesteps + self.frequency
+        if self.is_due():
             self.model.dump_logs()
 
 
