@@ -122,7 +122,7 @@ def test_normalisation_is_as_precise_as_in_training(trained: Path) -> None:
     policy = DeterministicPolicy("PPO", load(trained / "models" / "lap_final.zip").policy)
     statistics = {"obs_mean": [0.7] * 14, "obs_var": [1e-9] * 14, "clip_obs": 10.0, "epsilon": 1e-8}
     observations = np.float32(0.7) + np.linspace(-3e-4, 3e-4, 28, dtype=np.float32).reshape(2, 14)
-    scaled = np.clip((observations - 0.7) / np.sqrt(1e-9 + 1e-8), -10, 10).astype(np.float32)
+    scaled = np.clip((observations.astype(np.float64) - 0.7) / np.sqrt(1e-9 + 1e-8), -10, 10).astype(np.float32)
     with torch.no_grad():
         raw = NormalisingPolicy(policy, statistics)(torch.from_numpy(observations)).numpy()
         expected = policy(torch.from_numpy(scaled)).numpy()
