@@ -10,6 +10,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.physics import load_physics
 from tests.runs import data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
+from training.algorithms import Linear
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -102,6 +103,14 @@ def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
     """With 4 cars a rollout still has about 4,096 steps."""
     assert ppo(tmp_path, "--timesteps", "4096", "--num-envs", "4", "--run-name", "few") == 0
     assert load(tmp_path / "models" / "few_final.zip").n_steps == 1024  # type: ignore[attr-defined]
+
+
+def test_a_rollout_far_beyond_the_end_spoils_nothing(tmp_path: Path) -> None:
+    """A single step asked for is a whole rollout; the learning rate, which falls to 0, does not fall below."""
+    assert ppo(tmp_path, "--timesteps", "1", "--run-name", "one") == 0
+    assert data_of(tmp_path, "one_final").steps == 4096
+    assert Linear(0.5, 0.1)(0.5) == pytest.approx(0.3)
+    assert Linear(0.5, 0.1)(-3.0) == pytest.approx(0.1)
 
 
 def test_hyperparameters_reach_the_algorithm(tmp_path: Path) -> None:

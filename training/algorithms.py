@@ -51,5 +51,5 @@ class Linear:
         self.end = end
 
     def __call__(self, remaining: float) -> float:
-        """Return the value when a share ``remaining`` of the run is left."""
-        return self.end + (self.start - self.end) * remaining
+        """Return the value when a share ``remaining`` of the run is left; below 0 in a last rollout beyond the end."""
+        return self.end + (self.start - self.end) * max(remaining, 0.0)
