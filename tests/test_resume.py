@@ -1,5 +1,6 @@
 """Going on with a run: everything continues, and what does not fit is refused before anything is touched."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from racer_env.physics import load_physics
+from tests.helpers import ring_document
 from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
 from training.best_model import best_score_of
 from training.model_files import buffer_path, statistics_path
@@ -174,6 +176,23 @@ def test_another_algorithms_model_is_refused(run: Path, capsys: pytest.CaptureFi
     """The script that goes on with it is named."""
     assert sac(run, "--resume", "lap", "--timesteps", "100") == 2
     assert "is a PPO model; what goes on with it is python -m training.train_ppo" in capsys.readouterr().err
+
+
+def test_tracks_of_ones_own_are_named_in_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A track that is found by its folder is found again with what is printed; one that has changed is said to have."""
+    document = {**ring_document(), "id": "mine"}
+    (tmp_path / "mine.json").write_text(json.dumps(document), encoding="utf-8")
+    own = ["--tracks-dir", str(tmp_path)]
+    assert ppo(tmp_path, "--run-name", "own", "--timesteps", "4096", *own) == 0
+    see = f"training.evaluate --model {tmp_path / 'models' / 'own_final.zip'} --tracks-dir {tmp_path}"
+    assert see in capsys.readouterr().out
+    assert ppo(tmp_path, "--resume", "own", "--timesteps", "4096") == 2
+    assert "the driver was trained there, so name its --tracks-dir" in capsys.readouterr().err
+    assert ppo(tmp_path, "--resume", "own", "--timesteps", "4096", *own) == 0
+    assert "note" not in capsys.readouterr().err
+    (tmp_path / "mine.json").write_text(json.dumps({**ring_document(radius=210.0), "id": "mine"}), encoding="utf-8")
+    assert ppo(tmp_path, "--resume", "own", "--timesteps", "4096", *own) == 0
+    assert "mine is not the track of that name that own_final.zip was trained on" in capsys.readouterr().err
 
 
 # --- SAC ---

@@ -156,6 +156,7 @@ def test_only_the_newest_checkpoints_stay(tmp_path: Path) -> None:
         (["--set", "gama=1"], "unknown key 'gama'"),
         (["--hyperparams", "missing.json"], "hyper-parameter file not found: missing.json"),
         (["--initialize-from", "missing"], "no model missing.zip"),
+        (["--resume", ""], "expected the path of a model or the name of a run, got ''"),
     ],
 )
 def test_what_cannot_work_is_said_before_training(

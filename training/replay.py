@@ -37,7 +37,9 @@ def read_buffer(path: Path, model: OffPolicyAlgorithm) -> int:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in _ARRAYS}
     except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(f"cannot load the replay buffer {path}: {error}; delete it, and it is filled again") from error
+        raise ModelError(
+            f"cannot load the replay buffer {path}: it is damaged or none; delete it, and it is filled again"
+        ) from error
     rows = min(len(arrays["rewards"]) // buffer.n_envs, buffer.buffer_size)
     for name, array in arrays.items():
         place = getattr(buffer, name)

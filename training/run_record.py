@@ -4,6 +4,7 @@ import json
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -40,7 +41,7 @@ def surroundings() -> dict[str, Any]:
     }
 
 
-def track_fingerprints(tracks: list[Any]) -> dict[str, str | None]:
+def track_fingerprints(tracks: Sequence[Any]) -> dict[str, str | None]:
     """Return the fingerprint of each track by id; None where a bridge does not tell."""
     return {track.id: track.fingerprint if isinstance(track, Track) else None for track in tracks}
 

@@ -33,6 +33,7 @@ from training.health import HealthCallback, check_model, check_statistics
 from training.interruption import Interrupted, Interruption
 from training.model_files import BEST, FINAL, INTERRUPTED, model_path, newest_model
 from training.model_loading import UNKNOWN_PHYSICS
+from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 LOG_FREQUENCY = 1_000  # environment steps between the points of an off-policy algorithm in TensorBoard
@@ -59,6 +60,7 @@ class Run:
         eval_laps: Laps of an evaluation.
         stop_when_competent, stop_when_lap_time: See ``BestModelCallback``.
         resume_command: How to call the script again, without the model to resume.
+        track_flags: How to find the tracks again on the command line, where their ids are not enough.
         bridge: Where the game is; None is the embedded simulator.
     """
 
@@ -80,6 +82,7 @@ class Run:
     stop_when_competent: bool = False
     stop_when_lap_time: float | None = None
     resume_command: Sequence[str] = ()
+    track_flags: Sequence[str] = ()
     bridge: Bridge | None = None
 
     @property
@@ -121,6 +124,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         model,
         physics_fingerprint=UNKNOWN_PHYSICS if physics is None else physics.fingerprint,
         track_ids=[track.id for track in run.tracks],
+        track_fingerprints=track_fingerprints(run.tracks),
         run_name=run.name,
         ai_config=run.config.to_json(),
     )
@@ -243,5 +247,5 @@ def _say_end(
     if best is not None and run.path(BEST).is_file():
         say(f"the best one, by {best.best[0]:.0f} clean laps and then lap time, is {run.path(BEST)}")
     shown = run.path(BEST) if best is not None and run.path(BEST).is_file() else run.path(FINAL)
-    see = ["python", "-m", "training.evaluate", "--model", str(shown), *run.bridge_flags]
+    see = ["python", "-m", "training.evaluate", "--model", str(shown), *run.track_flags, *run.bridge_flags]
     say(f"see it lap: {command_line(see)}")

@@ -19,6 +19,7 @@ from training.cli import (
     add_track_arguments,
     command_line,
     count_of,
+    note,
     positive_number,
     run_script,
     say,
@@ -36,17 +37,18 @@ from training.model_files import (
     remove_run,
     run_of,
 )
+from training.run_record import surroundings, track_fingerprints, write_record
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import Bridge
+    from racer_env.bridge import AnyTrack, Bridge
     from training.session import Run
 
 # What a resumed run has to be told again, because the model does not carry it.
 _TOLD_AGAIN = (
-    *("tracks_dir", "checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps"),
+    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps"),
     *("stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
 
@@ -242,10 +244,12 @@ def _train(
         stop_when_competent=arguments.stop_when_competent,
         stop_when_lap_time=arguments.stop_when_lap_time,
         resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
+        track_flags=_track_flags(arguments),
         bridge=bridge,
     )
     prepare(run.draw_seed, arguments.device)
     if beginning is not None:
+        _note_changed_tracks(beginning.data, tracks)
         check_physics(beginning.data, physics_behind(bridge))
         load_statistics(beginning.statistics)
         load_model(beginning.data, None, arguments.device)
@@ -263,8 +267,15 @@ def _train(
     return train(run, model, env)
 
 
+def _note_changed_tracks(data: ModelData, tracks: "Sequence[AnyTrack]") -> None:
+    known = data.get("track_fingerprints", dict, {})
+    for track_id, fingerprint in track_fingerprints(tracks).items():
+        if known.get(track_id) not in (None, fingerprint) and fingerprint is not None:
+            note(f"{track_id} is not the track of that name that {data.path.name} was trained on: its file has changed")
+
+
 def _find_beginning(algorithm: Algorithm, arguments: argparse.Namespace) -> _Beginning | None:
-    named = arguments.resume or arguments.initialize_from
+    named = arguments.initialize_from if arguments.resume is None else arguments.resume
     if named is None:
         return None
     data = read_model_data(find_model(named, arguments.models_dir))
@@ -343,7 +354,7 @@ def _seed(arguments: argparse.Namespace, resumed: ModelData | None) -> int:
 
 def _told_again(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the arguments that a resumed run needs again, because its model does not carry them."""
-    flags = ["--track-id", *arguments.track_id] if any(name.endswith(".json") for name in arguments.track_id) else []
+    flags = _track_flags(arguments)
     for name in _TOLD_AGAIN:
         value, flag = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value == parser.get_default(name):
@@ -355,11 +366,17 @@ def _told_again(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     return flags
 
 
+def _track_flags(arguments: argparse.Namespace) -> list[str]:
+    """Return how to find the tracks again, where their ids are not enough."""
+    flags = ["--tracks-dir", str(arguments.tracks_dir)] if arguments.tracks_dir is not None else []
+    if any(name.endswith(".json") for name in arguments.track_id):
+        flags += ["--track-id", *arguments.track_id]
+    return flags
+
+
 def _write_record(
     algorithm: Algorithm, arguments: argparse.Namespace, run: "Run", beginning: _Beginning | None
 ) -> None:
-    from training.run_record import surroundings, track_fingerprints, write_record
-
     physics = physics_behind(run.bridge)
     named = {name: str(value) if isinstance(value, Path) else value for name, value in vars(arguments).items()}
     record = {
