@@ -15,6 +15,7 @@ from training.model_files import (
     beside,
     buffer_path,
     choose_run_name,
+    claim_folders,
     document_path,
     find_model,
     find_statistics,
@@ -147,6 +148,24 @@ def test_a_save_cut_off_before_that_leaves_the_old_pair(tmp_path: Path, content:
     found = read_model_data(find_model(old))
     assert found.attributes["marker"] == "old"
     find_statistics(found)
+
+
+def test_what_a_killed_run_was_writing_is_cleared_away(tmp_path: Path) -> None:
+    """When the run begins again, of that run alone, and what can be completed is."""
+    old = make_fresh(tmp_path, "a_final", marker="old")
+    new = make_fresh(tmp_path, "b_final", marker="new", action_repeat=2)
+    statistics_path(new).write_bytes(statistics_path(new).read_bytes() + b"0")  # so that the two differ
+    digest = digest_of(statistics_path(new))
+    rewritten(new, beside(old), lambda data: data.update(statistics_digest=digest))
+    statistics_path(new).replace(statistics_path(old))
+    leftovers = [buffer_path(tmp_path / "a_300_steps.zip"), statistics_path(tmp_path / "a_best.zip")]
+    others = [statistics_path(tmp_path / "a_1_final.zip"), tmp_path / "ab_final.zip"]
+    for path in (*leftovers, *others):
+        beside(path).write_bytes(b"half")
+    claim_folders("a", tmp_path, tmp_path / "logs", may_exist=True)
+    assert read_model_data(old).attributes["marker"] == "new"
+    assert not any(beside(path).exists() for path in (old, *leftovers))
+    assert all(beside(path).exists() for path in others)
 
 
 # --- What stays ---

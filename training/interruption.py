@@ -4,10 +4,12 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+ONE_GESTURE_S = 0.3  # seconds
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the last two each on some systems only
 
 
@@ -26,7 +28,8 @@ class Interrupted(KeyboardInterrupt):
 class Interruption:
     """While it is entered, a first signal raises ``Interrupted`` and a second one ends the process at once.
 
-    A signal that comes while files are written (``shield``) is held back until they are. Signals that the process
+    Signals within ONE_GESTURE_S of the first belong to it: programs like timeout send theirs to a process and again to
+    its group. A signal that comes while files are written (``shield``) is held back until they are. Signals that the process
     ignores, as under nohup, stay ignored; outside the main thread it does nothing.
     """
 
@@ -34,6 +37,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self._received: int | None = None
+        self._received_at = 0.0
         self._is_due = False
         self._shields = 0
         self._before: dict[int, Any] = {}
@@ -53,10 +57,12 @@ class Interruption:
             signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._received is not None and time.monotonic() - self._received_at < ONE_GESTURE_S:
+            return
         if self._received is not None:  # files are written beside and renamed, so what is there is whole
             os.write(2, b"\nended at once; what was saved before is whole\n")
             os._exit(128 + number)
-        self._received = number
+        self._received, self._received_at = number, time.monotonic()
         if self._shields:
             self._is_due = True
         else:

@@ -245,6 +245,8 @@ def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
 def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
     """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
 
+    What a killed run was writing is completed where it can be, and deleted where not.
+
     Raises:
         ModelError: Another run has just taken the name.
         OSError: A folder cannot be made or written to.
@@ -256,6 +258,12 @@ def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -
         (logs_dir / run).mkdir(parents=True, exist_ok=may_exist)
     except FileExistsError as taken:
         raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
+    for waiting in models_dir.glob(f".{run}_*.partial.*"):
+        name = waiting.name[1:].partition(".partial.")[0]
+        model = models_dir / (re.sub("_(vecnormalize|replay_buffer)(?=_|$)", "", name) + ".zip")
+        if run_of(model) == run:
+            settle(model)
+            waiting.unlink(missing_ok=True)
 
 
 def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
