@@ -6,7 +6,6 @@ What is compared is measured in turns, because a machine's speed changes from se
 import argparse
 import contextlib
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from training.cli import (
     MAX_CARS,
     MAX_SEED,
     add_track_arguments,
+    leave,
     positive_number,
     run_script,
     say,
@@ -356,4 +356,4 @@ def _comparisons(result: dict[str, Any]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

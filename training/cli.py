@@ -3,10 +3,12 @@
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import RacerError
@@ -34,6 +36,13 @@ def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Na
         print("interrupted", file=sys.stderr)
         return getattr(interruption, "exit_code", INTERRUPTED)
     return COULD_NOT_RUN
+
+
+def leave(code: int) -> NoReturn:
+    """End the process; after an interruption, another Ctrl-C no longer disturbs the interpreter in doing so."""
+    if code > 128:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def whole_number(at_least: int, at_most: int = 2**31 - 1) -> Callable[[str], int]:

@@ -2,13 +2,23 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
-from training.cli import DONE, MAX_SEED, MODELS_DIR, add_track_arguments, count_of, note, run_script, say, whole_number
+from training.cli import (
+    DONE,
+    MAX_SEED,
+    MODELS_DIR,
+    add_track_arguments,
+    count_of,
+    leave,
+    note,
+    run_script,
+    say,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from racer_env.bridge import AnyTrack, Bridge
@@ -190,4 +200,4 @@ def format_table(rows: dict[str, Row]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import json
 import logging
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from training.cli import (
     MODELS_DIR,
     add_track_arguments,
     command_line,
+    leave,
     run_script,
     say,
     whole_number,
@@ -297,4 +297,4 @@ def _difference(one: Any, other: Any) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

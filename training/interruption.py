@@ -29,8 +29,8 @@ class Interruption:
     """While it is entered, a first signal raises ``Interrupted`` and a second one ends the process at once.
 
     Signals within ONE_GESTURE_S of the first belong to it: programs like timeout send theirs to a process and again to
-    its group. A signal that comes while files are written (``shield``) is held back until they are. Signals that the process
-    ignores, as under nohup, stay ignored; outside the main thread it does nothing.
+    its group. A signal that comes while files are written (``shield``) is held back until they are. Signals that the
+    process ignores, as under nohup, stay ignored; outside the main thread it does nothing.
     """
 
     _active: "Interruption | None" = None

@@ -1,7 +1,6 @@
 """See whether a bridge and the embedded simulator are one game: ``python -m training.parity --bridge-url URL``."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,17 @@ from racer_env.errors import ConfigError, TrackError
 from racer_env.physics import DT, RAY_COUNT, load_physics
 from racer_env.tracks import ALL_TRACKS, Track, load_tracks
 from training.bridges import add_bridge_argument, open_bridge
-from training.cli import ANSWER_IS_NO, DONE, MAX_SEED, add_track_arguments, count_of, run_script, say, whole_number
+from training.cli import (
+    ANSWER_IS_NO,
+    DONE,
+    MAX_SEED,
+    add_track_arguments,
+    count_of,
+    leave,
+    run_script,
+    say,
+    whole_number,
+)
 from training.loading import Preparation
 
 if TYPE_CHECKING:
@@ -296,4 +305,4 @@ def format_comparison(track: Track, result: Comparison) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -1,11 +1,11 @@
 """Train a driver with PPO: ``python -m training.train_ppo``."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from training.algorithms import Algorithm, Linear
+from training.cli import leave
 from training.hyperparameters import setting
 from training.training_script import run_training
 
@@ -107,4 +107,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())
