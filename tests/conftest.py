@@ -109,6 +109,14 @@ def trained_sac(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def short_config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A configuration with which every episode ends after a second: whatever a car does counts as standing still."""
+    path = tmp_path_factory.mktemp("config") / "short.json"
+    path.write_text('{"weights": {"stillnessSpeedThreshold": 1000}, "episode": {"stillnessTimeoutTicks": 60}}')
+    return str(path)
+
+
+@pytest.fixture(scope="session")
 def fresh_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained model with its statistics; to be read only."""
     return runs.make_fresh(tmp_path_factory.mktemp("fresh"))

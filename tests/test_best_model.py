@@ -71,10 +71,10 @@ def test_the_score_is_that_of_the_best_model_alone(trained: Path) -> None:
     assert "score" not in data_of(trained, "lap_final").attributes
 
 
-def test_evaluations_of_several_tracks_are_logged_apart(tmp_path: Path) -> None:
+def test_evaluations_of_several_tracks_are_logged_apart(tmp_path: Path, short_config: str) -> None:
     """Under ``eval_<track>/``, and all together under ``eval/``."""
     arguments = ["--track-id", "track-01", "track-02", "--timesteps", "6144", "--run-name", "two"]
-    assert ppo(tmp_path, *arguments, "--eval-freq", "6144", "--eval-laps", "1") == 0
+    assert ppo(tmp_path, *arguments, "--eval-freq", "6144", "--config", short_config) == 0
     events = EventAccumulator(str(tmp_path / "logs" / "two"))
     events.Reload()
     assert {"eval/clean_laps", "eval_track-01/clean_laps", "eval_track-02/mean_reward"} <= {*events.Tags()["scalars"]}

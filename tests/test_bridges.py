@@ -154,7 +154,9 @@ def test_training_over_a_bridge_learns_what_the_simulator_teaches(bridge_server:
         assert a == pytest.approx(b, abs=1e-3)
 
 
-def test_version_1_game_is_enough(tracks: list[Track], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_1_game_is_enough(
+    tracks: list[Track], tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A game that speaks version 1 trains and evaluates; what it cannot do is said."""
     with FakePeer(version_1_game(tracks)) as peer:
         arguments = ["--timesteps", "1024", "--num-envs", "4", "--run-name", "plain", "--track-id", "track-01"]
@@ -163,15 +165,12 @@ def test_version_1_game_is_enough(tracks: list[Track], tmp_path: Path, capsys: p
         assert "version 1 of the protocol: a connection for each car, every episode starts on the line" in output
         assert f"plain_final.zip --bridge-url {peer.url}" in output
         model = str(tmp_path / "models" / "plain_final")
-        # Whatever it does counts as standing still, so that the untrained driver's episode is short.
-        short = tmp_path / "short.json"
-        short.write_text('{"weights": {"stillnessSpeedThreshold": 1000}, "episode": {"stillnessTimeoutTicks": 60}}')
-        assert evaluate.main(["--model", model, "--config", str(short), "--bridge-url", peer.url]) == 0
+        assert evaluate.main(["--model", model, "--config", short_config, "--bridge-url", peer.url]) == 0
         resume = ["--timesteps", "1024", "--resume", model, "--run-name", "plain"]
         assert train(tmp_path, *resume, "--bridge-url", peer.url) == 0
     assert evaluate.main(["--model", model]) == 2
     assert "trained over a bridge that does not tell its physics" in capsys.readouterr().err
-    assert evaluate.main(["--model", model, "--any-physics", "--config", str(short)]) == 0
+    assert evaluate.main(["--model", model, "--any-physics", "--config", short_config]) == 0
 
 
 def test_bundled_bridge_has_ones_own_tracks(
@@ -289,12 +288,12 @@ def test_evaluation_does_not_go_on_over_a_restarted_bridge(
 
 
 def test_evaluations_over_a_bridge_do_not_end_with_it(
-    node_bridge: None, started: list[BridgeProcess], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    node_bridge: None, started: list[BridgeProcess], tmp_path: Path, short_config: str
 ) -> None:
     """A bundled bridge that dies while the best model is looked for is started again by training, which goes on."""
     models = tmp_path / "models"
     killer = once_there(models, "e_*_steps.zip", lambda: kill(started[0]))
-    arguments = ["--run-name", "e", "--checkpoint-freq", "4096", "--timesteps", "24576", "--eval-laps", "1"]
+    arguments = ["--run-name", "e", "--checkpoint-freq", "4096", "--timesteps", "24576", "--config", short_config]
     assert train(tmp_path, *arguments, "--eval-freq", "8192", "--bridge-url", "auto") == 0
     killer.join()
     assert steps_of(models / "e_final.zip") == 24576

@@ -41,9 +41,9 @@ def test_other_physics_are_refused(fresh_model: Path, tmp_path: Path) -> None:
     assert load_driver(path, load_physics(), any_physics=True)
 
 
-def test_the_table_and_the_json(fresh_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_and_the_json(fresh_model: Path, short_config: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Both name every track; several episodes with noise differ."""
-    arguments = ["--model", str(fresh_model), "--laps", "1", "--track-id", "track-01"]
+    arguments = ["--model", str(fresh_model), "--config", short_config, "--track-id", "track-01"]
     assert evaluate.main(arguments) == 0
     output = capsys.readouterr().out
     for title in ("laps", "clean", "completion", "mean lap", "best lap", "std", "wall contact", "off track", "reward"):
@@ -54,9 +54,11 @@ def test_the_table_and_the_json(fresh_model: Path, capsys: pytest.CaptureFixture
     assert tracks["track-01"]["episodes"] == 2
 
 
-def test_the_seed_is_that_of_the_noise(fresh_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_seed_is_that_of_the_noise(
+    fresh_model: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Equal seeds drive equally, other seeds do not, whatever the model was trained with."""
-    arguments = ["--model", str(fresh_model), "--laps", "1", "--no-deterministic", "--seed"]
+    arguments = ["--model", str(fresh_model), "--config", short_config, "--no-deterministic", "--seed"]
     one, again, other = (figures(capsys, *arguments, seed) for seed in ("1", "1", "2"))
     assert one == again
     assert one != other
@@ -70,11 +72,11 @@ def test_the_scripted_driver_to_compare_with(track_ids: list[str], capsys: pytes
     assert all(track["completion"] == 1.0 for track in tracks.values())
 
 
-def test_missing_statistics_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_statistics_are_an_error(tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Not a warning; --vecnorm names them elsewhere, and --no-vecnorm says that there are none."""
     path = make_fresh(tmp_path)
     moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
-    arguments = ["--model", str(path), "--laps", "1"]
+    arguments = ["--model", str(path), "--config", short_config]
     assert evaluate.main(arguments) == 2
     error = capsys.readouterr().err
     assert "the statistics of" in error

@@ -145,14 +145,17 @@ def test_an_export_that_differs_is_not_written(
     assert [*(tmp_path / "out").iterdir()] == []
 
 
-def test_an_export_goes_beside_the_model(tmp_path: Path) -> None:
-    """Without --output-dir, into a folder of the model's name; an untrained driver is exported too."""
+def test_an_export_goes_beside_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --output-dir, into a folder of the model's name; statistics that are elsewhere have to be named."""
     path = make_fresh(tmp_path)
-    assert export_onnx.main(["--model", str(path)]) == 0
+    moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
+    assert export_onnx.main(["--model", str(path)]) == 2
+    assert "the statistics of" in capsys.readouterr().err
+    assert export_onnx.main(["--model", str(path), "--vecnorm", str(moved)]) == 0
     assert {file.name for file in (tmp_path / "fresh_final").iterdir()} == FILES
     driver = load_onnx_driver(tmp_path / "fresh_final" / "driver.onnx", load_physics())
     observations = np.full((3, 14), 0.5, np.float32)
-    statistics: Any = load_statistics(statistics_path(path))
+    statistics: Any = load_statistics(moved)
     expected, _ = load(path).predict(statistics.normalize_obs(observations), deterministic=True)
     assert driver(observations) == pytest.approx(expected, abs=1e-5)
 
@@ -170,15 +173,6 @@ def test_what_cannot_be_exported(arguments: list[str], message: str, capsys: pyt
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_missing_statistics_cannot_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--vecnorm names them elsewhere."""
-    path = make_fresh(tmp_path)
-    moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
-    assert export_onnx.main(["--model", str(path)]) == 2
-    assert "the statistics of" in capsys.readouterr().err
-    assert export_onnx.main(["--model", str(path), "--vecnorm", str(moved)]) == 0
 
 
 def foreign(path: Path) -> Path:
