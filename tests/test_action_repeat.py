@@ -11,6 +11,8 @@ from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, random_actions
 from training.driver import scripted_driver
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 CARS = 5
 
 

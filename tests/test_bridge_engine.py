@@ -34,6 +34,8 @@ from tests.fake_peer import Drop, FakePeer, version_1_game
 from tests.helpers import TEST_CONFIG, random_actions, with_limits
 from training.callbacks import RacerMetricsCallback
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 TOLERANCE = 1e-9
 CARS = 5
 TICKS = 150

@@ -18,6 +18,8 @@ from racer_env.bridge_process import BridgeProcess, install_bridge
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import BridgeError, BridgeLostError
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 PARENT = """
 import sys, time
 from racer_env.bridge_process import BridgeProcess

@@ -21,6 +21,8 @@ from training.callbacks import (
     RefillCallback,
 )
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 
 class FakeLogger:
     """Keeps what was recorded and what was averaged apart."""

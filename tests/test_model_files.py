@@ -29,6 +29,8 @@ from training.model_files import (
 )
 from training.statistics import digest_of
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 
 @pytest.mark.parametrize(
     ("tag", "model", "companion"),

@@ -15,6 +15,8 @@ from tests.test_bridge import OTHER_PHYSICS, hello_of
 from tests.test_bridge_client import always
 from training.parity import QUANTITIES, Comparison, main
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 Change = Callable[[dict[str, Any]], None]
 
 

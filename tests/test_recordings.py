@@ -19,6 +19,8 @@ from tests.helpers import (
     replay,
 )
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 TOLERANCE = 1e-9
 SHARED_IDS = tuple(f"golden-{name}" for name in ("bean", "clover", "ellipse", "kinked", "narrow", "tight", "wide"))
 needs_shared = pytest.mark.skipif(

@@ -17,6 +17,8 @@ from training.model_files import beside, document_path, find_model, find_statist
 from training.saving import remember, save_unit
 from training.statistics import load_statistics
 
+pytestmark = pytest.mark.timeout(60)  # on a busy machine
+
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork to die in the middle")
 
 
