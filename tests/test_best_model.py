@@ -42,9 +42,24 @@ def test_tracks_of_any_length_count_alike() -> None:
 
 def test_a_run_without_a_best_model_has_the_worst_score(trained: Path, tmp_path: Path) -> None:
     """A missing file, one without a score, and one without its statistics."""
-    assert best_score_of(tmp_path / "none_best.zip") == WORST
-    assert best_score_of(trained / "models" / "lap_final.zip") == WORST
-    assert best_score_of(trained / "models" / "lap_best.zip")[0] == 3
+    assert best_score_of(tmp_path / "none_best.zip") == (WORST, "")
+    assert best_score_of(trained / "models" / "lap_final.zip") == (WORST, "")
+    score, words = best_score_of(trained / "models" / "lap_best.zip")
+    assert score[0] == 3
+    steps = data_of(trained, "lap_best").steps
+    assert words.startswith(f"at {steps:,} steps 3 of 3 laps clean, mean ")
+
+
+def test_every_best_model_is_told_and_the_last_one_summed_up(
+    tmp_path: Path, trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for each that is saved, faster ones too; the end names step and figures of the file that is there."""
+    start = ["--initialize-from", str(trained / "models" / "lap_60032_steps"), "--run-name", "b"]
+    assert ppo(tmp_path, *start, "--timesteps", "60000", "--eval-freq", "4096") == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = [line.partition(";")[0] for line in lines if f"saved {tmp_path / 'models' / 'b_best.zip'}" in line]
+    assert len(told) > 1
+    assert f"the best one is {tmp_path / 'models' / 'b_best.zip'}: {told[-1]}" in lines
 
 
 def test_a_competent_driver_ends_the_run(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

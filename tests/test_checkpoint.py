@@ -18,6 +18,7 @@ from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, make_fresh, ppo
 from training import callbacks
 from training.driver import load_driver
+from training.interruption import Interrupted
 from training.model_files import find_model, statistics_path
 from training.statistics import load_statistics
 
@@ -97,6 +98,22 @@ def test_a_signal_saves_and_says_how_to_go_on(tmp_path: Path, name: str, code: i
     arguments[arguments.index("--timesteps") + 1] = "4096"
     assert train_ppo.main(arguments[3:]) == 0
     assert load(tmp_path / "models" / "cut_final.zip").num_timesteps == steps + 4096
+
+
+def test_an_interruption_after_the_last_step_leaves_nothing_to_go_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in the last evaluation: the model is saved, and how to see it drive is printed instead."""
+
+    def interrupt(self: object) -> None:
+        raise Interrupted(2)
+
+    monkeypatch.setattr("training.best_model.BestModelCallback._on_training_end", interrupt)
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "end", "--eval-freq", "100000") == 130
+    output = capsys.readouterr().out
+    assert "all of its steps were trained" in output
+    assert f"see it lap: python -m training.evaluate --model {tmp_path / 'models' / 'end_interrupted.zip'}" in output
+    assert "go on with" not in output
 
 
 # --- What is no number ---

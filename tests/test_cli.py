@@ -41,12 +41,15 @@ def test_an_error_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("main", [train_ppo.main, train_sac.main, evaluate.main, benchmark.main, export_onnx.main])
 def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[str]) -> None:
-    """--help exits with 0, an unknown flag with 2."""
+    """--help exits with 0, an unknown flag with 2 and one line."""
     for arguments, code in ((["--help"], 0), (["--no-such-flag"], 2)):
         with pytest.raises(SystemExit) as stop:
             main(arguments)  # type: ignore[operator]
         assert stop.value.code == code
-    assert "usage: python -m training." in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "usage: python -m training." in captured.out
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -205,14 +205,76 @@ def test_onnx_files_of_something_else(tmp_path: Path, exported: Path) -> None:
     with pytest.raises(ModelError, match="trained on other physics"):
         load_onnx_driver(exported / "driver.onnx", other)
     shutil.copy(exported / "model.onnx", tmp_path / "model.onnx")
-    with pytest.raises(ModelError, match="statistics file not found"):
+    with pytest.raises(ModelError, match="vecnorm_stats.json is missing: copy it there with the model"):
         load_onnx_driver(tmp_path / "model.onnx", load_physics())
     (tmp_path / "vecnorm_stats.json").write_text('{"obs_mean": [0], "obs_var": [1], "clip_obs": 10, "epsilon": 0}')
     with pytest.raises(ModelError, match="obs_mean must be a list of 14 numbers"):
         load_onnx_driver(tmp_path / "model.onnx", load_physics())
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"obs_mean": [0.5] * 14}, "not the statistics that the model beside was exported with"),
+        ({"action_repeat": 7}, "not the statistics that the model beside was exported with"),
+        ({"clip_obs": 0}, "clip_obs and epsilon must be above 0"),
+        ({"epsilon": -1}, "clip_obs and epsilon must be above 0"),
+    ],
+)
+def test_statistics_of_another_driver_are_refused(
+    tmp_path: Path, exported: Path, change: dict[str, Any], message: str
+) -> None:
+    """A driver is nothing without its own; their layout does not matter."""
+    shutil.copy(exported / "model.onnx", tmp_path / "model.onnx")
+    document = json.loads((exported / "vecnorm_stats.json").read_text(encoding="utf-8"))
+    (tmp_path / "vecnorm_stats.json").write_text(json.dumps(document))
+    assert load_onnx_driver(tmp_path / "model.onnx", load_physics())
+    (tmp_path / "vecnorm_stats.json").write_text(json.dumps({**document, **change}))
+    with pytest.raises(ModelError, match=message):
+        load_onnx_driver(tmp_path / "model.onnx", load_physics())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        '"action_repeat": Infinity',
+        '"action_repeat": 61',
+        '"action_repeat": "4"',
+        '"normalises": 1',
+        '"track_ids": [1]',
+        '"physics_fingerprint": 5',
+        '"track_fingerprints": []',
+        '"normalises": ' + "[" * 100_000,
+    ],
+)
+def test_metadata_that_makes_no_sense(tmp_path: Path, exported: Path, change: str) -> None:
+    """One line each, whatever a stranger's file says about itself."""
+    document = onnx.load(exported / "driver.onnx")
+    card = document.metadata_props[0].value
+    onnx.helper.set_model_props(document, {"racer_driver": f"{card[:-1]}, {change}}}"})
+    onnx.save(document, tmp_path / "odd.onnx")
+    with pytest.raises(ModelError, match="does not say what it was trained on|says odd things about itself"):
+        read_card(tmp_path / "odd.onnx")
+
+
+def test_a_folder_in_the_way_is_named_before_anything_is_written(
+    fresh_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The three files come together or not at all."""
+    (tmp_path / "driver.onnx").mkdir()
+    assert export_onnx.main(["--model", str(fresh_model), "--output-dir", str(tmp_path)]) == 2
+    assert "driver.onnx is a folder" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["driver.onnx"]
+
+
 def test_an_export_has_no_noise(exported: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Asking for it is an error."""
     assert evaluate.main(["--model", str(exported / "driver.onnx"), "--no-deterministic"]) == 2
     assert "drives deterministically only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", [["--no-vecnorm"], ["--vecnorm", "own.pkl"]])
+def test_an_export_has_its_own_statistics(exported: Path, flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Naming others would change nothing, so it is an error."""
+    assert evaluate.main(["--model", str(exported / "driver.onnx"), *flag]) == 2
+    assert "leave them out" in capsys.readouterr().err

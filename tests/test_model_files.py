@@ -73,6 +73,20 @@ def test_a_missing_model_names_those_that_are_there(tmp_path: Path) -> None:
         find_model(tmp_path / "run_final")
 
 
+def test_many_models_are_not_all_listed(tmp_path: Path) -> None:
+    """The first eight, and how many more there are."""
+    for number in range(11):
+        make_zip(tmp_path / f"run{number:02}_final.zip")
+    with pytest.raises(ModelError, match="run07_final.zip and 3 more"):
+        find_model(tmp_path / "missing")
+
+
+def test_a_files_name_alone_is_found_among_the_models(tmp_path: Path) -> None:
+    """``quick_best`` is enough, as ``quick`` is."""
+    path = make_zip(tmp_path / "quick_best.zip")
+    assert find_model("quick_best", tmp_path) == find_model("quick_best.zip", tmp_path) == path
+
+
 def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     """A truncated or foreign file is named."""
     (tmp_path / "run_final.zip").write_bytes(b"PK\x03\x04 cut off")

@@ -10,7 +10,7 @@ from stable_baselines3.common.buffers import ReplayBuffer
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
-from training.replay import read_buffer, write_buffer
+from training.replay import fill_buffer, read_buffer, write_buffer
 
 
 def make_buffer(size: int, cars: int, added: int = 0) -> ReplayBuffer:
@@ -27,7 +27,7 @@ def take_over(source: ReplayBuffer, target: ReplayBuffer, path: Path) -> int:
     """Write one buffer and read it into another."""
     write_buffer(source, str(path))
     model: Any = SimpleNamespace(replay_buffer=target)
-    return read_buffer(path, model)
+    return fill_buffer(model, read_buffer(path))
 
 
 @pytest.mark.parametrize("added", [3, 10, 13])
@@ -54,18 +54,25 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     """One line that names the file."""
     path = tmp_path / "bad.npz"
     path.write_bytes(content)
-    model: Any = SimpleNamespace(replay_buffer=make_buffer(10, 1))
     with pytest.raises(ModelError, match="cannot load the replay buffer .*bad.npz"):
-        read_buffer(path, model)
+        read_buffer(path)
 
 
 def test_arrays_of_something_else_are_named(tmp_path: Path) -> None:
     """Another shape is another model's; pickled objects are not opened."""
-    model: Any = SimpleNamespace(replay_buffer=make_buffer(10, 1))
     names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
     np.savez(tmp_path / "odd.npz", **{name: np.zeros((4, 2)) for name in names})
     with pytest.raises(ModelError, match=r"of another model: observations has the shape \(4, 2\)"):
-        read_buffer(tmp_path / "odd.npz", model)
+        read_buffer(tmp_path / "odd.npz")
     np.savez(tmp_path / "trap.npz", **{name: np.array([{}], dtype=object) for name in names})
     with pytest.raises(ModelError, match="cannot load the replay buffer"):
-        read_buffer(tmp_path / "trap.npz", model)
+        read_buffer(tmp_path / "trap.npz")
+
+
+def test_a_number_that_is_none_is_named(tmp_path: Path) -> None:
+    """It would spread into everything that is learnt from it."""
+    source = make_buffer(10, 1, 5)
+    source.observations[2, 0, 3] = np.nan
+    write_buffer(source, str(tmp_path / "nan.npz"))
+    with pytest.raises(ModelError, match="nan.npz is not finite in observations; delete it"):
+        read_buffer(tmp_path / "nan.npz")

@@ -14,8 +14,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.physics import load_physics
 from tests.helpers import ring_document
 from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
+from training import evaluate, export_onnx
 from training.best_model import best_score_of
-from training.model_files import buffer_path, statistics_path
+from training.driver import load_driver
+from training.model_files import buffer_path, find_model, hold_run, statistics_path
 from training.statistics import load_statistics
 
 pytestmark = pytest.mark.timeout(60)
@@ -93,7 +95,7 @@ def test_a_run_in_two_parts_ends_as_good_as_in_one(tmp_path: Path, capsys: pytes
     """2 x 40,000 steps with a resume in between reach clean laps, as 80,000 in one go do (the run ``lap``)."""
     assert ppo(tmp_path, "--run-name", "parts", "--timesteps", "40000") == 0
     assert ppo(tmp_path, "--resume", "parts", "--timesteps", "40000", "--eval-freq", "40000") == 0
-    clean_laps, pace, _ = best_score_of(tmp_path / "models" / "parts_best.zip")
+    (clean_laps, pace, _), _ = best_score_of(tmp_path / "models" / "parts_best.zip")
     assert clean_laps == 3
     assert pace > 1168 / 12.0
 
@@ -153,7 +155,8 @@ def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
         (lambda run: truncate(run / "models" / "lap_final_vecnormalize.pkl"), [], "lap_final_vecnormalize.pkl"),
         (lambda run: damage(run, lambda data: data["observation_space"].update(_shape=[9])), [], r"shape \(9,\)"),
         (lambda run: damage(run, lambda data: data.update(physics_fingerprint="0" * 64)), [], "other physics"),
-        (lambda run: None, ["--set", "hidden=32"], "hidden of .* is 64 and cannot change"),
+        (lambda run: None, ["--set", "hidden=32"], "hidden of .* began as 64 and cannot change"),
+        (lambda run: None, ["--set", "log_std=[0, 0, 0]"], "log_std of .* began as .* and cannot change"),
         (lambda run: None, ["--run-name", "taken"], "files of a run 'taken' already"),
         (lambda run: None, ["--overwrite"], "--overwrite would delete .*lap_final.zip"),
     ],
@@ -169,6 +172,47 @@ def test_what_does_not_fit_is_refused(
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert re.search(message, error)
+    assert contents(run) == before
+
+
+def test_what_is_further_on_is_kept(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run resumed from an earlier checkpoint sets its later ends aside, whole, under a name of their own."""
+    models = run / "models"
+    final = (models / "lap_final.zip").read_bytes()
+    assert ppo(run, "--resume", str(models / "lap_30016_steps"), "--timesteps", "4096") == 0
+    assert (
+        "lap_final.zip is further on, at 81,920 steps, than what is resumed; it is kept as" in capsys.readouterr().err
+    )
+    assert data_of(run, "lap_final").steps == 30016 + 4096
+    assert (models / "lap-1_final.zip").read_bytes() == final
+    assert find_model("lap-1", models) == models / "lap-1_final.zip"
+    assert load_driver("lap-1", load_physics(), models_dir=models)
+    assert ppo(run, "--resume", "lap", "--timesteps", "4096") == 0
+    assert "kept" not in capsys.readouterr().err
+
+
+def test_a_run_that_is_being_trained_is_left_alone(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two processes on one run would write over each other; where the name is automatic, the next one is taken."""
+    with hold_run("lap", run / "models"), hold_run("ppo_run_1", run / "models"):
+        before = contents(run)
+        assert ppo(run, "--resume", "lap", "--timesteps", "4096") == 2
+        assert "the run 'lap' is being trained by another process" in capsys.readouterr().err
+        assert ppo(run, "--run-name", "lap", "--overwrite", "--timesteps", "4096") == 2
+        assert contents(run) == before
+        (run / "logs" / "ppo_run_1").mkdir()
+        assert ppo(run, "--timesteps", "4096") == 0
+    assert data_of(run, "ppo_run_2_final").steps == 4096
+    assert [*(run / "models").glob(".*")] == []
+
+
+def test_overwriting_never_deletes_what_the_run_begins_with(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where the model lies among the logs that would be deleted."""
+    for path in (run / "models").glob("lap_final*"):
+        shutil.copy(path, run / "logs" / "lap" / path.name)
+    before = contents(run)
+    source = ["--initialize-from", str(run / "logs" / "lap" / "lap_final"), "--run-name", "lap", "--overwrite"]
+    assert ppo(run, *source, "--timesteps", "4096") == 2
+    assert "--overwrite would delete" in capsys.readouterr().err
     assert contents(run) == before
 
 
@@ -192,7 +236,18 @@ def test_tracks_of_ones_own_are_named_in_the_commands(tmp_path: Path, capsys: py
     assert "note" not in capsys.readouterr().err
     (tmp_path / "mine.json").write_text(json.dumps({**ring_document(radius=210.0), "id": "mine"}), encoding="utf-8")
     assert ppo(tmp_path, "--resume", "own", "--timesteps", "4096", *own) == 0
-    assert "mine is not the track of that name that own_final.zip was trained on" in capsys.readouterr().err
+    changed = "mine is not the track of that name that {} was trained on"
+    assert changed.format("own_final.zip") in capsys.readouterr().err
+    (tmp_path / "mine.json").write_text(json.dumps(document), encoding="utf-8")
+    model = ["--model", str(tmp_path / "models" / "own_final"), *own]
+    assert export_onnx.main(model) == 0
+    captured = capsys.readouterr()
+    assert changed.format("own_final.zip") in captured.err  # it was trained on the changed one last
+    exported = tmp_path / "models" / "own_final" / "driver.onnx"
+    assert f"training.evaluate --model {exported} --tracks-dir {tmp_path}" in captured.out
+    for name in (str(tmp_path / "models" / "own_final"), str(exported)):
+        assert evaluate.main(["--model", name, "--laps", "1", *own]) == 0
+        assert changed.format(Path(name).name.replace("final", "final.zip")) in capsys.readouterr().err
 
 
 # --- SAC ---
@@ -226,11 +281,46 @@ def test_sac_without_a_buffer_says_that_it_refills(tmp_path: Path, capsys: pytes
     assert [*(tmp_path / "models").glob("*.npz")] == []
     before = weights(tmp_path / "models" / "s_final.zip")
     assert sac(tmp_path, "--resume", "s", "--timesteps", "36", "--eval-freq", "0") == 0
-    assert "it drives 40 steps before it learns on" in capsys.readouterr().out
+    assert "it has no replay buffer: it drives 40 steps before it learns on" in capsys.readouterr().out
     after: Any = load(tmp_path / "models" / "s_final.zip")
     assert all(np.array_equal(a, b) for a, b in zip(before, weights(tmp_path / "models" / "s_final.zip"), strict=True))
     assert after.gradient_steps == 1
     assert load_physics().fingerprint == after.physics_fingerprint
+
+
+def test_a_bad_buffer_is_refused_before_anything_is_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a byte changes, also where another run was to be overwritten."""
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "100", *SMALL_SAC) == 0
+    assert sac(tmp_path, "--run-name", "other", "--timesteps", "100", *SMALL_SAC) == 0
+    buffer_path(tmp_path / "models" / "s_final.zip").write_bytes(b"no archive")
+    before = contents(tmp_path)
+    assert sac(tmp_path, "--resume", "s", "--run-name", "other", "--overwrite", "--timesteps", "100") == 2
+    assert "cannot load the replay buffer" in capsys.readouterr().err
+    assert contents(tmp_path) == before
+
+
+def test_a_buffer_of_an_earlier_model_is_not_taken_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model that was saved without one of its own leaves none; one that comes back from elsewhere is not its own."""
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "100", *SMALL_SAC) == 0
+    buffer = buffer_path(tmp_path / "models" / "s_final.zip")
+    content = buffer.read_bytes()
+    again = ["--resume", "s", "--timesteps", "100", "--no-save-replay-buffer", "--eval-freq", "0"]
+    assert sac(tmp_path, *again) == 0
+    assert not buffer.exists()
+    buffer.write_bytes(content)
+    capsys.readouterr()
+    assert sac(tmp_path, *again) == 0
+    assert "it has no replay buffer" in capsys.readouterr().out
+
+
+def test_the_weight_that_sac_adapts_cannot_be_set_on_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It would be recorded and never used; a new run that begins with the weights takes it."""
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "100", *SMALL_SAC) == 0
+    assert sac(tmp_path, "--resume", "s", "--timesteps", "100", "--set", "entropy=0.5", "--eval-freq", "0") == 2
+    assert "entropy of" in capsys.readouterr().err
+    begin = ["--initialize-from", "s_final", "--run-name", "t", "--timesteps", "4", *SMALL_SAC]
+    assert sac(tmp_path, *begin, "--set", "entropy=0.5") == 0
+    assert entropy_of(tmp_path / "models" / "t_final.zip") == pytest.approx(np.log(0.5), abs=1e-6)
 
 
 def test_a_buffer_fits_any_number_of_cars(tmp_path: Path) -> None:

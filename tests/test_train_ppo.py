@@ -11,6 +11,7 @@ from racer_env.physics import load_physics
 from tests.runs import data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
 from training.algorithms import Linear
+from training.train_ppo import PpoSettings, ppo_arguments
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -103,6 +104,16 @@ def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
     """With 4 cars a rollout still has about 4,096 steps."""
     assert ppo(tmp_path, "--timesteps", "4096", "--num-envs", "4", "--run-name", "few") == 0
     assert load(tmp_path / "models" / "few_final.zip").n_steps == 1024  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("cars", [1, 3, 5, 64, 96, 1000])
+@pytest.mark.parametrize("minibatches", [1, 4, 7, 64, 1024])
+def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
+    """A last one of a single sample would spoil the update; none is smaller than two."""
+    arguments = ppo_arguments(PpoSettings(minibatches=minibatches), cars)
+    assert arguments["n_steps"] * cars == arguments["batch_size"] * minibatches
+    assert arguments["batch_size"] >= 2
+    assert arguments["n_steps"] * cars >= 4096 - cars
 
 
 def test_a_rollout_far_beyond_the_end_spoils_nothing(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from racer_env.bridge import Bridge
 
-# Hyper-parameters that make a model what it is: they cannot change when it goes on, and every algorithm has them.
-FIXED = ("hidden", "action_repeat")
+# Hyper-parameters that a model is made with: what begins with it has them too. Every algorithm has these.
+_MADE_WITH = ("hidden", "action_repeat")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Algorithm:
             that goes on as well.
         make_model: Makes a fresh model from environment, settings, arguments, seed and device.
         has_buffer: Whether it learns from a replay buffer.
+        in_weights: Hyper-parameters that a fresh network starts with: another's weights have their own.
+        adapted: Hyper-parameters that training starts with and then changes.
     """
 
     name: str
@@ -41,6 +43,12 @@ class Algorithm:
     arguments: Callable[[Any, int], dict[str, Any]]
     make_model: "Callable[[VecNormalize, Any, dict[str, Any], int, str], BaseAlgorithm]"
     has_buffer: bool = False
+    in_weights: tuple[str, ...] = ()
+    adapted: tuple[str, ...] = ()
+
+    def fixed(self, resumes: bool) -> tuple[str, ...]:
+        """Return the hyper-parameters that cannot be changed when a model goes on, or begins another run."""
+        return _MADE_WITH + self.in_weights + (self.adapted if resumes else ())
 
 
 class Linear:

@@ -24,6 +24,7 @@ from training.cli import (
     DONE,
     MAX_CARS,
     MAX_SEED,
+    Parser,
     add_track_arguments,
     leave,
     positive_number,
@@ -45,9 +46,9 @@ RANDOM, DRIVER = "random", "driver"
 Actions = npt.NDArray[np.float32]
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training.benchmark",
         description="Measure steps per second and the time of a step call. Exit code 0: at or above the target, "
         "1: below, 2: could not run.",

@@ -43,16 +43,18 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
     return float(len(clean)), pace, float(np.mean([episode.reward for episode in episodes]))
 
 
-def best_score_of(model: Path) -> Score:
-    """Return the score that a best model was saved with; WORST where there is none that is whole."""
+def best_score_of(model: Path) -> tuple[Score, str]:
+    """Return the score that a best model was saved with, and what it drove; WORST where there is none that is whole."""
     settle(model)
     try:
         data = read_model_data(model)
         find_statistics(data)
     except ModelError:
-        return WORST
+        return WORST, ""
     score = data.get("score", list, [])
-    return (float(score[0]), float(score[1]), float(score[2])) if len(score) == 3 else WORST
+    if len(score) != 3:
+        return WORST, ""
+    return (float(score[0]), float(score[1]), float(score[2])), str(data.get("score_in_words", str, ""))
 
 
 class BestModelCallback(PeriodicCallback):
@@ -63,6 +65,7 @@ class BestModelCallback(PeriodicCallback):
 
     Attributes:
         best: The score of the best model of the run, before it was resumed too.
+        best_in_words: When that was, and what it drove.
         best_path: Its file.
         why_ended: Why the run was ended early, or None.
     """
@@ -85,7 +88,7 @@ class BestModelCallback(PeriodicCallback):
         self.action_repeat = action_repeat
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
-        self.best: Score = best_score_of(best_path)
+        self.best, self.best_in_words = best_score_of(best_path)
         self.why_ended: str | None = None
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in course.tracks}
 
@@ -117,17 +120,18 @@ class BestModelCallback(PeriodicCallback):
         return actions
 
     def _save(self, score: Score, episodes: Sequence[Episode]) -> None:
-        remember(self.model, score=list(score))
+        words = f"at {self.num_timesteps:,} steps {described(episodes)}"
+        remember(self.model, score=list(score), score_in_words=words)
         try:
             save_unit(self.model, self.statistics, self.best_path)
         except OSError as error:
             say(f"cannot save {self.best_path}: {error.strerror or error}; the best model before is whole")
             return
         finally:
-            vars(self.model).pop("score")  # it is that of the best model alone
-        if score[0] > max(self.best[0], 0.0):
-            say(f"at {self.num_timesteps:,} steps {described(episodes)}; saved {self.best_path}")
-        self.best = score
+            del vars(self.model)["score"], vars(self.model)["score_in_words"]  # they are the best model's alone
+        if score[0] > 0:
+            say(f"{words}; saved {self.best_path}")
+        self.best, self.best_in_words = score, words
 
     def _why_end(self, episodes: Sequence[Episode]) -> str | None:
         if not all(episode.is_clean for episode in episodes):

@@ -13,13 +13,30 @@ from typing import NoReturn
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import RacerError
 
-MODELS_DIR = PROJECT_ROOT / "models"
-LOGS_DIR = PROJECT_ROOT / "logs"
+
+def _from_here(path: Path) -> Path:
+    """Return a path as a user in the project's folder would write it; from elsewhere as it is."""
+    try:
+        return path.relative_to(Path.cwd())
+    except (ValueError, OSError):
+        return path
+
+
+MODELS_DIR = _from_here(PROJECT_ROOT / "models")
+LOGS_DIR = _from_here(PROJECT_ROOT / "logs")
 
 MAX_SEED = 2**32 - 1  # of NumPy
 MAX_CARS = 16_384
 
 DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A command line whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and end with exit code 2."""
+        self.exit(COULD_NOT_RUN, f"error: {message} (--help explains all arguments)\n")
 
 
 def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
@@ -94,6 +111,14 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
             metavar="FILE",
             help="reward weights and episode limits (default: ai-config.json)",
         )
+
+
+def track_flags(arguments: argparse.Namespace) -> list[str]:
+    """Return how to find the tracks of ``add_track_arguments`` again, where their ids are not enough."""
+    flags = ["--tracks-dir", str(arguments.tracks_dir)] if arguments.tracks_dir is not None else []
+    if any(name.endswith(".json") for name in arguments.track_id):
+        flags += ["--track-id", *arguments.track_id]
+    return flags
 
 
 def first_line(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """Drivers: a trained model with its statistics, an exported one, and a scripted one, as functions of observations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from racer_env.errors import ModelError
 from racer_env.physics import Physics
-from training.cli import MODELS_DIR
+from training.cli import MODELS_DIR, note
 from training.model_data import read_model_data
 from training.model_files import check_statistics, find_model, find_statistics
+from training.model_files import statistics_path as own_statistics
 
 SCRIPTED = "scripted"
 
@@ -29,12 +30,14 @@ class Driver:
         act: From raw observations (N, 14) to actions (N, 3) steer, throttle, brake.
         action_repeat: Ticks that each action holds.
         track_ids: The tracks that it was trained on; none if it does not say.
+        track_fingerprints: Of these tracks as they were then.
     """
 
     name: str
     act: Callable[[Observations], Actions]
     action_repeat: int = 1
     track_ids: tuple[str, ...] = ()
+    track_fingerprints: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, observations: Observations) -> Actions:
         """Return actions (N, 3) for raw observations (N, 14)."""
@@ -84,6 +87,8 @@ def load_driver(
     Raises:
         ModelError: Model or statistics are missing, unreadable, or made for something else.
     """
+    if (str(name) == SCRIPTED or Path(name).suffix == ".onnx") and (vecnorm is not None or not normalise):
+        raise ModelError(f"--vecnorm and --no-vecnorm are about models of training, not about {name}; leave them out")
     if str(name) == SCRIPTED:
         return Driver(SCRIPTED, scripted_driver)
     if Path(name).suffix == ".onnx":
@@ -96,6 +101,8 @@ def load_driver(
     if vecnorm is not None:
         check_statistics(data, vecnorm)
     statistics_path = (vecnorm or find_statistics(data)) if normalise else None
+    if not normalise and own_statistics(data.path).is_file():
+        note(f"--no-vecnorm leaves out {own_statistics(data.path)}, with which {data.path.name} was trained")
     from training.model_loading import check_physics, load_model, prepare
     from training.statistics import load_statistics
 
@@ -111,7 +118,8 @@ def load_driver(
         actions, _ = model.predict(seen, deterministic=deterministic)
         return actions
 
-    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids))
+    tracks = data.get("track_fingerprints", dict, {})
+    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks)
 
 
 def scripted_driver(observations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@ from training.cli import (
     DONE,
     MAX_SEED,
     MODELS_DIR,
+    Parser,
     add_track_arguments,
     count_of,
     leave,
@@ -30,9 +31,9 @@ SCRIPTED = "scripted"
 Row = dict[str, float | int | None]
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training.evaluate",
         description="Let a driver drive from the standing start, and measure it lap by lap.",
         epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read; "
@@ -41,9 +42,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--model",
         required=True,
-        metavar="PATH",
-        help="a model, with or without .zip; a run's name, for its newest model; an exported driver.onnx, or "
-        f"model.onnx with vecnorm_stats.json beside it; '{SCRIPTED}' is a simple driver by rule, to compare with",
+        metavar="MODEL",
+        help="a model's path, with or without .zip; a run's name, for its newest model, not its best; an exported "
+        f"driver.onnx, or model.onnx with vecnorm_stats.json beside it; '{SCRIPTED}' is a simple driver by rule",
     )
     statistics = parser.add_mutually_exclusive_group()
     statistics.add_argument(
@@ -107,6 +108,8 @@ def _drive(
         from training.driver import load_driver
         from training.evaluation import drive
 
+    from training.run_record import note_changed_tracks
+
     driver = load_driver(
         arguments.model,
         physics_behind(bridge),
@@ -118,6 +121,7 @@ def _drive(
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
+    note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
     episodes = drive(
         driver,
         tracks,

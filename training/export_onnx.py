@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from racer_env.bridge_url import EMBEDDED
 from racer_env.config import AiConfig
+from racer_env.errors import ModelError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.spaces import make_action_space, make_observation_space
 from training.cli import (
@@ -22,16 +23,28 @@ from training.cli import (
     DONE,
     MAX_SEED,
     MODELS_DIR,
+    Parser,
     add_track_arguments,
     command_line,
     leave,
     run_script,
     say,
+    track_flags,
     whole_number,
 )
 from training.model_data import ModelData, read_model_data
 from training.model_files import check_statistics, find_model, find_statistics, load_tracks_for
-from training.onnx_driver import CARD_KEY, INPUT, OUTPUT, STATISTICS_NAME, open_session, read_normalisation, run
+from training.onnx_driver import (
+    CARD_KEY,
+    INPUT,
+    OUTPUT,
+    STATISTICS_NAME,
+    open_session,
+    read_normalisation,
+    run,
+    statistics_digest,
+)
+from training.run_record import note_changed_tracks
 
 if TYPE_CHECKING:
     import torch
@@ -53,16 +66,16 @@ OBSERVATION_NAMES = (*(f"ray_{ray}" for ray in range(9)), "speed", "yaw_rate", "
 ACTION_NAMES = ("steer", "throttle", "brake")
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training.export_onnx",
         description=f"Export a driver as ONNX: {MODEL_NAME} with {STATISTICS_NAME}, which the game loads, and "
         f"{DRIVER_NAME}, which takes the raw observation. All are checked against the model before they are written.",
         epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read.",
     )
     parser.add_argument(
-        "--model", required=True, metavar="PATH", help="a model, with or without .zip, or a run's name: its newest one"
+        "--model", required=True, metavar="MODEL", help="a model's path, or a run's name: its newest one, not its best"
     )
     parser.add_argument(
         "--vecnorm", type=Path, metavar="FILE", help="the model's statistics (default: as training names them)"
@@ -91,7 +104,11 @@ def _export(arguments: argparse.Namespace) -> int:
         check_statistics(data, arguments.vecnorm)
     statistics_path = arguments.vecnorm or find_statistics(data)
     tracks = load_tracks_for(data.track_ids, arguments.track_id, arguments.tracks_dir)
+    note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, tracks)
     folder = arguments.output_dir or data.path.with_suffix("")
+    for name in (MODEL_NAME, STATISTICS_NAME, DRIVER_NAME):
+        if (folder / name).is_dir():
+            raise ModelError(f"{folder / name} is a folder; name another --output-dir")
     folder.mkdir(parents=True, exist_ok=True)
     say(f"exporting {data.path} ...")
 
@@ -122,7 +139,7 @@ def _export(arguments: argparse.Namespace) -> int:
         say(f"saved {folder / name} ({(folder / name).stat().st_size / 1024:.1f} KB), {meaning}")
     if data.action_repeat > 1:
         say(f"each of its actions has to be held for {data.action_repeat} ticks; the files say so")
-    see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME)]
+    see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME), *track_flags(arguments)]
     say(f"see it lap: {command_line(see)}")
     return DONE
 
@@ -147,17 +164,19 @@ def write_files(folder: Path, data: ModelData, model: "BaseAlgorithm", statistic
     keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
     stats = {**{key: document[key] for key in keys}, "action_repeat": data.action_repeat}
     (folder / STATISTICS_NAME).write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
-    _write_onnx(policy, folder / MODEL_NAME, _metadata(data, normalises=False))
-    _write_onnx(NormalisingPolicy(policy, stats), folder / DRIVER_NAME, _metadata(data, normalises=True))
+    _write_onnx(policy, folder / MODEL_NAME, _metadata(data, normalises=False, stats=stats))
+    _write_onnx(NormalisingPolicy(policy, stats), folder / DRIVER_NAME, _metadata(data, normalises=True, stats=stats))
 
 
-def _metadata(data: ModelData, normalises: bool) -> dict[str, str]:
+def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[str, str]:
     """Return the metadata of an exported driver, each value JSON."""
     observations, actions = make_observation_space(), make_action_space()
     card = {
         "normalises": normalises,
         "action_repeat": data.action_repeat,
+        "statistics": statistics_digest(stats),
         "track_ids": data.track_ids,
+        "track_fingerprints": data.get("track_fingerprints", dict, {}),
         "physics_fingerprint": data.get("physics_fingerprint", str, None),
         "algorithm": data.algorithm,
         "steps": data.steps,

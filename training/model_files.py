@@ -6,15 +6,18 @@ A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 them as ``.json``. SAC's newest replay buffer has ``replay_buffer`` for ``vecnormalize`` and ends in ``.npz``.
 """
 
+import contextlib
 import itertools
 import os
 import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
 
 from racer_env.errors import ModelError, TrackError
 from racer_env.tracks import ALL_TRACKS, load_tracks
@@ -50,6 +53,9 @@ def buffer_path(model: Path) -> Path:
     return _companion(model, "replay_buffer", ".npz")
 
 
+_COMPANIONS = (document_path, statistics_path, buffer_path)
+
+
 def beside(path: Path) -> Path:
     """Return where a file is written before it takes its name."""
     return path.with_name(f".{path.stem}.partial{path.suffix}")
@@ -74,6 +80,8 @@ def run_of(model: Path) -> str:
 def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     """Return the model file that a user named: a path, with or without ``.zip``, or a run: its newest whole one.
 
+    A file's name alone is looked for in ``models_dir`` too.
+
     Raises:
         ModelError: There is no such file or run, or it is no model.
     """
@@ -81,6 +89,8 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     if not path.name:
         raise ModelError(f"expected the path of a model or the name of a run, got {str(name)!r}")
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
+    if path.parent == Path():
+        candidates += [models_dir / candidate for candidate in candidates]
     for candidate in candidates:
         settle(candidate)
         if candidate.is_file():
@@ -92,7 +102,8 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
         return newest_model(folder, path.name)
     near = [file.name for file in folder.glob("*.zip")] if folder.is_dir() else []
     near.sort(key=lambda name: (_PERIODIC.fullmatch(Path(name).stem) is not None, name))  # finished ones first
-    hint = f"in {folder} there are: {', '.join(near[:8])}" if near else "python -m training.train_ppo makes one"
+    more = f" and {len(near) - 8:,} more" if len(near) > 8 else ""
+    hint = f"in {folder} there are: {', '.join(near[:8])}{more}" if near else "python -m training.train_ppo makes one"
     raise ModelError(f"no model {candidates[0]}; {hint}")
 
 
@@ -230,6 +241,8 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
             f"a run's name may hold up to 100 letters, digits, '_', '-' and '.', begins with one of the first three, "
             f"and does not end as the files of a run do, got {wanted[:120]!r}"
         )
+    if (logs_dir / wanted).exists() and not (logs_dir / wanted).is_dir():
+        raise ModelError(f"{logs_dir / wanted} is no folder; choose another --run-name, or put that file elsewhere")
     if not may_exist and _is_used(wanted, models_dir, logs_dir):
         raise ModelError(
             f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
@@ -242,6 +255,31 @@ def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
     return (logs_dir / run).exists() or bool(models_of(models_dir, run))
 
 
+@contextlib.contextmanager
+def hold_run(run: str, models_dir: Path) -> Iterator[None]:
+    """Keep all other processes from training a run of that name; the system lets go of it when this one is killed.
+
+    Raises:
+        ModelError: Another process has it.
+        OSError: The folder cannot be made or written to.
+    """
+    models_dir.mkdir(parents=True, exist_ok=True)
+    path = models_dir / f".{run}.lock"
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as held:
+        raise ModelError(
+            f"the run {run!r} is being trained by another process; wait for its end, or choose another --run-name"
+        ) from held
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+            path.unlink()
+        lock.release()
+
+
 def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
     """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
 
@@ -251,7 +289,6 @@ def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -
         ModelError: Another run has just taken the name.
         OSError: A folder cannot be made or written to.
     """
-    models_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=models_dir):
         pass
     try:
@@ -272,6 +309,35 @@ def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
         _delete(path)
     if (logs_dir / run).is_dir():
         shutil.rmtree(logs_dir / run)
+
+
+def set_aside(resumed: ModelData) -> None:
+    """Keep the ends of a run that are further on than the model it is resumed from, and would be replaced.
+
+    They become a run of their own, named after this one with a number.
+    """
+    folder, run = resumed.path.parent, run_of(resumed.path)
+    ends = [path for tag in (FINAL, INTERRUPTED) if (path := model_path(folder, run, tag)).is_file()]
+    further = [path for path in ends if path != resumed.path and _steps_of(path) > resumed.steps]
+    if not further:
+        return
+    other = next(name for n in itertools.count(1) if not models_of(folder, name := f"{run}-{n}"))
+    for path in further:
+        steps, kept = _steps_of(path), path.with_name(path.name.replace(run, other, 1))
+        parts = [place for place in _COMPANIONS if place(path).is_file()]
+        for place in parts:
+            shutil.copy2(place(path), place(kept))
+        path.rename(kept)  # at every instant one of them is whole
+        for place in parts:
+            place(path).unlink()
+        note(f"{path.name} is further on, at {steps:,} steps, than what is resumed; it is kept as {kept}")
+
+
+def _steps_of(path: Path) -> int:
+    try:
+        return read_model_data(path).steps
+    except ModelError:
+        return 0
 
 
 def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
@@ -301,7 +367,7 @@ def prune_buffers(model: Path) -> None:
 
 def _delete(model: Path) -> None:
     """Delete a model and what belongs to it; the model first, so that none is left without its statistics."""
-    for path in (model, beside(model), document_path(model), statistics_path(model), buffer_path(model)):
+    for path in (model, beside(model), *(place(model) for place in _COMPANIONS)):
         path.unlink(missing_ok=True)
 
 

@@ -1,7 +1,8 @@
 """Exported drivers: ONNX files that drive without PyTorch, stable-baselines3 or pickles."""
 
+import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 STATISTICS_NAME = "vecnorm_stats.json"
 INPUT, OUTPUT = "obs", "actions"
 CARD_KEY = "racer_driver"
+MAX_REPEAT = 60  # ticks that an action may hold
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,16 @@ class Card:
         action_repeat: Ticks that each action holds.
         track_ids: The tracks that it was trained on.
         physics_fingerprint: Of the physics that it was trained on; None if it does not say.
+        track_fingerprints: Of the tracks, as they were then.
+        statistics: The digest of the statistics that belong to it; None if it does not say.
     """
 
     normalises: bool
     action_repeat: int
     track_ids: tuple[str, ...]
     physics_fingerprint: str | None
+    track_fingerprints: dict[str, Any] = field(default_factory=dict)
+    statistics: str | None = None
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:
@@ -76,16 +82,28 @@ def read_card(path: Path) -> Card:
 def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
     try:
         told = json.loads(session.get_modelmeta().custom_metadata_map[CARD_KEY])
-        return Card(
-            normalises=bool(told["normalises"]),
-            action_repeat=max(1, int(told["action_repeat"])),
-            track_ids=tuple(str(track_id) for track_id in told["track_ids"]),
+        card = Card(
+            normalises=told["normalises"],
+            action_repeat=told["action_repeat"],
+            track_ids=tuple(told["track_ids"]),
             physics_fingerprint=told["physics_fingerprint"],
+            track_fingerprints=told.get("track_fingerprints", {}),
+            statistics=told.get("statistics"),
         )
-    except (KeyError, ValueError, TypeError) as error:
+        is_sound = (
+            isinstance(card.normalises, bool)
+            and card.action_repeat in range(1, MAX_REPEAT + 1)
+            and all(isinstance(track_id, str) for track_id in card.track_ids)
+            and isinstance(card.physics_fingerprint, str | None)
+            and isinstance(card.track_fingerprints, dict)
+        )
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(
             f"{path} does not say what it was trained on; expected a file of python -m training.export_onnx"
         ) from error
+    if not is_sound:
+        raise ModelError(f"{path} says odd things about itself: {told}"[:300])
+    return card
 
 
 def run(session: onnxruntime.InferenceSession, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -110,15 +128,26 @@ class Normalisation:
         return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
 
 
-def read_normalisation(path: Path) -> Normalisation:
+def statistics_digest(document: dict[str, Any]) -> str:
+    """Return a digest of the content of ``vecnorm_stats.json``, whatever its layout."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def read_normalisation(path: Path, digest: str | None = None) -> Normalisation:
     """Read ``vecnorm_stats.json``.
 
+    Args:
+        path: The file.
+        digest: Of the content that it has to have; None takes any.
+
     Raises:
-        ModelError: It is missing, no JSON, or its content is wrong.
+        ModelError: It is missing, no JSON, its content is wrong, or another driver's.
     """
     check = Checker(ModelError, str(path))
     size = make_observation_space().shape
     assert size is not None
+    if not path.is_file():
+        raise ModelError(f"{path} is missing: copy it there with the model, or use driver.onnx, which needs none")
     document = read_json(path, ModelError, "statistics")
     keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
     values = check.mapping(document, "the statistics", (*keys, "action_repeat"), required=keys)
@@ -129,6 +158,10 @@ def read_normalisation(path: Path) -> Normalisation:
     if (variance < 0).any():
         raise check.fail("obs_var must not be negative")
     clip, epsilon = (check.number(values[key], key) for key in keys[2:])
+    if clip <= 0 or epsilon <= 0:
+        raise check.fail(f"clip_obs and epsilon must be above 0, got {clip:g} and {epsilon:g}")
+    if digest not in (None, statistics_digest(document)):
+        raise check.fail("these are not the statistics that the model beside was exported with")
     return Normalisation(mean, variance, clip, epsilon)
 
 
@@ -151,11 +184,13 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> "Driver":
             f"{path} was trained on other physics: {str(card.physics_fingerprint)[:12]} against "
             f"{physics.fingerprint[:12]} now; go back to the physics.json that it was trained on, or use --any-physics"
         )
-    normalise: Any = (lambda observations: observations) if card.normalises else _beside(path)
+    normalise: Any = lambda observations: observations  # noqa: E731
+    if not card.normalises:
+        normalise = read_normalisation(path.with_name(STATISTICS_NAME), card.statistics)
     return Driver(
-        path.as_posix(), lambda observations: run(session, normalise(observations)), card.action_repeat, card.track_ids
+        path.as_posix(),
+        lambda observations: run(session, normalise(observations)),
+        card.action_repeat,
+        card.track_ids,
+        card.track_fingerprints,
     )
-
-
-def _beside(path: Path) -> Normalisation:
-    return read_normalisation(path.with_name(STATISTICS_NAME))

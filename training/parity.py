@@ -18,6 +18,7 @@ from training.cli import (
     ANSWER_IS_NO,
     DONE,
     MAX_SEED,
+    Parser,
     add_track_arguments,
     count_of,
     leave,
@@ -127,9 +128,9 @@ class Comparison:
                 differences[ties[0] : ties[0] + 2, QUANTITIES.index(name)] = 0.0
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training.parity",
         description="Drive the same actions over a bridge and in the embedded simulator, and compare every number. "
         "Exit code 0: equal, 1: different, 2: could not run.",

@@ -4,10 +4,15 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from racer_env.errors import ModelError
+from racer_env.spaces import make_action_space, make_observation_space
+
+# Of many transitions, by the name of each array.
+Transitions = dict[str, npt.NDArray[np.float32]]
 
 _ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
@@ -22,17 +27,12 @@ def write_buffer(buffer: ReplayBuffer, path: str) -> None:
         np.savez(file, **{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
-def read_buffer(path: Path, model: OffPolicyAlgorithm) -> int:
-    """Put the transitions of a file into a model's buffer, the newest where it holds fewer.
-
-    Returns:
-        How many there are now.
+def read_buffer(path: Path) -> Transitions:
+    """Return the transitions of a file, oldest first, each array (T, ...).
 
     Raises:
         ModelError: The file is damaged or of something else.
     """
-    buffer = model.replay_buffer
-    assert buffer is not None
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in _ARRAYS}
@@ -40,11 +40,27 @@ def read_buffer(path: Path, model: OffPolicyAlgorithm) -> int:
         raise ModelError(
             f"cannot load the replay buffer {path}: it is damaged or none; delete it, and it is filled again"
         ) from error
-    rows = min(len(arrays["rewards"]) // buffer.n_envs, buffer.buffer_size)
+    observed, acted = make_observation_space().shape, make_action_space().shape
+    expected = {"observations": observed, "next_observations": observed, "actions": acted}
     for name, array in arrays.items():
-        place = getattr(buffer, name)
-        if array.shape[1:] != place.shape[2:] or len(array) != len(arrays["rewards"]):
+        if array.shape[1:] != expected.get(name, ()) or len(array) != len(arrays["rewards"]):
             raise ModelError(f"the replay buffer {path} is of another model: {name} has the shape {array.shape}")
+        if not np.isfinite(array).all():
+            raise ModelError(f"the replay buffer {path} is not finite in {name}; delete it, and it is filled again")
+    return arrays
+
+
+def fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions) -> int:
+    """Put transitions into a model's buffer, the newest where it holds fewer.
+
+    Returns:
+        How many there are now.
+    """
+    buffer = model.replay_buffer
+    assert buffer is not None
+    rows = min(len(transitions["rewards"]) // buffer.n_envs, buffer.buffer_size)
+    for name, array in transitions.items():
+        place = getattr(buffer, name)
         newest = array[len(array) - rows * buffer.n_envs :]
         place[:rows] = newest.reshape(rows, *place.shape[1:])
     buffer.full = rows == buffer.buffer_size

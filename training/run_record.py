@@ -12,6 +12,7 @@ from typing import Any
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.tracks import Track
+from training.cli import note
 
 RECORD_NAME = "config.json"
 _PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy", "numba", "websocket-client", "tensorboard")
@@ -44,6 +45,19 @@ def surroundings() -> dict[str, Any]:
 def track_fingerprints(tracks: Sequence[Any]) -> dict[str, str | None]:
     """Return the fingerprint of each track by id; None where a bridge does not tell."""
     return {track.id: track.fingerprint if isinstance(track, Track) else None for track in tracks}
+
+
+def note_changed_tracks(known: dict[str, Any], driver: str, tracks: Sequence[Any]) -> None:
+    """Say which tracks are no longer those of that name that a driver was trained on.
+
+    Args:
+        known: Their fingerprints then, as ``track_fingerprints`` has them.
+        driver: Its name.
+        tracks: Those of now.
+    """
+    for track_id, fingerprint in track_fingerprints(tracks).items():
+        if known.get(track_id) not in (None, fingerprint) and fingerprint is not None:
+            note(f"{track_id} is not the track of that name that {driver} was trained on: its file has changed")
 
 
 def _version(package: str) -> str | None:

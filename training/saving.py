@@ -42,7 +42,8 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
             parts = {buffer_path(path): lambda name: write_buffer(buffer, name), **parts}
 
         def write_model(name: str) -> None:
-            remember(model, statistics_digest=digest_of(beside(statistics_path(path))), saved_at=time.time())
+            digest = digest_of(beside(statistics_path(path)))
+            remember(model, statistics_digest=digest, saved_at=time.time(), has_buffer=buffer is not None)
             model.save(name)
 
         parts[path] = write_model  # last: it needs the digest
@@ -59,6 +60,8 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
         flush_folder(path.parent)
         if buffer is not None:
             prune_buffers(path)
+        else:
+            buffer_path(path).unlink(missing_ok=True)  # that of an earlier model of the name
 
 
 def _write_beside(path: Path, write: Callable[[str], Any]) -> None:

@@ -27,7 +27,7 @@ from training.callbacks import (
     RacerMetricsCallback,
     RefillCallback,
 )
-from training.cli import DONE, MAX_SEED, command_line, say
+from training.cli import DONE, MAX_SEED, command_line, count_of, say
 from training.evaluation import Course
 from training.health import HealthCallback, check_model, check_statistics
 from training.interruption import Interrupted, Interruption
@@ -197,7 +197,7 @@ def _end_early(run: Run, model: BaseAlgorithm, env: VecNormalize, first_step: in
     done = model.num_timesteps - first_step
     if not done:  # nothing to lose
         raise error
-    left = ["--timesteps", str(max(run.timesteps - done, 1))]
+    left = ["--timesteps", str(run.timesteps - done)] if done < run.timesteps else None
     try:
         if isinstance(error, TrainingError):
             raise error
@@ -217,17 +217,21 @@ def _end_early(run: Run, model: BaseAlgorithm, env: VecNormalize, first_step: in
         _say_last_whole(run, left)
         raise error from full
     say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
-    say(f"go on with: {_resume(run, path, left)}")
+    if left is None:
+        say("all of its steps were trained")
+        say(f"see it lap: {_evaluate(run, path)}")
+    else:
+        say(f"go on with: {_resume(run, path, left)}")
     if isinstance(error, Interrupted):
         return error.exit_code
     raise error
 
 
-def _say_last_whole(run: Run, more: Sequence[str]) -> None:
+def _say_last_whole(run: Run, more: Sequence[str] | None) -> None:
     with contextlib.suppress(ModelError):
         path = newest_model(run.models_dir, run.name)
         say(f"the last whole model is {path}")
-        say(f"go on from there with: {_resume(run, path, more)}")
+        say(f"go on from there with: {_resume(run, path, more or [])}")
 
 
 def _resume(run: Run, path: Path, more: Sequence[str]) -> str:
@@ -239,13 +243,17 @@ def _say_end(
 ) -> None:
     if best is not None and best.why_ended is not None:
         say(f"ended early: {best.why_ended}")
-    laps = "no lap completed yet"
+    laps = "no lap completed in training"
     if metrics.best_lap_time is not None:
-        laps = f"{metrics.total_laps:,} laps, best {metrics.best_lap_time:.2f} s"
-    say(f"trained {steps:,} steps in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")
+        laps = f"{count_of(metrics.total_laps, 'lap')} in training, best {metrics.best_lap_time:.2f} s"
+    say(f"trained {count_of(steps, 'step')} in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")
     say(f"saved {run.path(FINAL)}")
-    if best is not None and run.path(BEST).is_file():
-        say(f"the best one, by {best.best[0]:.0f} clean laps and then lap time, is {run.path(BEST)}")
-    shown = run.path(BEST) if best is not None and run.path(BEST).is_file() else run.path(FINAL)
-    see = ["python", "-m", "training.evaluate", "--model", str(shown), *run.track_flags, *run.bridge_flags]
-    say(f"see it lap: {command_line(see)}")
+    has_best = best is not None and run.path(BEST).is_file()
+    if best is not None and has_best:
+        say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
+    say(f"see it lap: {_evaluate(run, run.path(BEST if has_best else FINAL))}")
+
+
+def _evaluate(run: Run, path: Path) -> str:
+    see = ["python", "-m", "training.evaluate", "--model", str(path), *run.track_flags, *run.bridge_flags]
+    return command_line(see)

@@ -1,5 +1,6 @@
 """Train a driver with PPO: ``python -m training.train_ppo``."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,12 +52,14 @@ def num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
 
 
 def ppo_arguments(settings: PpoSettings, cars: int) -> dict[str, Any]:
-    """Return PPO's arguments: few cars drive longer, so that a rollout stays long."""
-    n_steps = max(STEPS_PER_CAR, ROLLOUT_STEPS // cars // settings.minibatches * settings.minibatches)
+    """Return PPO's arguments: few cars drive longer, so that a rollout stays long; minibatches are of equal size."""
+    least = max(STEPS_PER_CAR, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
+    unit = settings.minibatches // math.gcd(settings.minibatches, cars)
+    n_steps = math.ceil(least / unit) * unit
     return {
         "learning_rate": Linear(settings.learning_rate, 0.0),
         "n_steps": n_steps,
-        "batch_size": max(2, n_steps * cars // settings.minibatches),
+        "batch_size": n_steps * cars // settings.minibatches,
         "n_epochs": settings.epochs,
         "gamma": settings.gamma,
         "gae_lambda": settings.gae_lambda,
@@ -98,6 +101,7 @@ PPO_ALGORITHM = Algorithm(
     num_envs=num_envs,
     arguments=ppo_arguments,
     make_model=make_model,
+    in_weights=("log_std", "bias"),
 )
 
 

@@ -87,6 +87,7 @@ SAC_ALGORITHM = Algorithm(
     arguments=sac_arguments,
     make_model=make_model,
     has_buffer=True,
+    adapted=("entropy",),
 )
 
 

@@ -1,6 +1,8 @@
 """What all training scripts do: their command line, and the way from it to a run."""
 
 import argparse
+import contextlib
+import dataclasses
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError
-from training.algorithms import FIXED, Algorithm
+from training.algorithms import Algorithm
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
     LOGS_DIR,
     MAX_CARS,
     MAX_SEED,
     MODELS_DIR,
+    Parser,
     add_track_arguments,
     command_line,
     count_of,
-    note,
     positive_number,
     run_script,
     say,
+    track_flags,
     whole_number,
 )
 from training.hyperparameters import as_document, described, overridden, override
@@ -33,17 +36,20 @@ from training.model_files import (
     claim_folders,
     find_model,
     find_statistics,
+    hold_run,
     load_tracks_for,
     remove_run,
     run_of,
+    set_aside,
 )
-from training.run_record import surroundings, track_fingerprints, write_record
+from training.run_record import note_changed_tracks, surroundings, track_fingerprints, write_record
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import AnyTrack, Bridge
+    from racer_env.bridge import Bridge
+    from training.replay import Transitions
     from training.session import Run
 
 # What a resumed run has to be told again, because the model does not carry it.
@@ -53,9 +59,9 @@ _TOLD_AGAIN = (
 )
 
 
-def make_parser(algorithm: Algorithm) -> argparse.ArgumentParser:
+def make_parser(algorithm: Algorithm) -> Parser:
     """Return the command line of an algorithm's training script."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"python -m {algorithm.script}",
         description=f"Train a driver with {algorithm.name}, on the embedded simulator or over the game's bridge.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -86,13 +92,13 @@ def make_parser(algorithm: Algorithm) -> argparse.ArgumentParser:
     start = parser.add_argument_group("beginning with a model").add_mutually_exclusive_group()
     start.add_argument(
         "--resume",
-        metavar="PATH",
-        help="go on with a model, with or without .zip, or with the newest whole one of a run, by the run's name: "
+        metavar="MODEL",
+        help="go on with a model, by its path, or with the newest whole one of a run, by the run's name: "
         "counter, statistics, optimiser, curves and files go on",
     )
     start.add_argument(
         "--initialize-from",
-        metavar="PATH",
+        metavar="MODEL",
         help="begin a new run with the weights and statistics of a model; the counter begins at 0",
     )
 
@@ -202,9 +208,7 @@ class _Beginning:
     resumes: bool
 
 
-def _train(
-    algorithm: Algorithm, parser: argparse.ArgumentParser, arguments: argparse.Namespace, bridge: "Bridge | None"
-) -> int:
+def _train(algorithm: Algorithm, parser: Parser, arguments: argparse.Namespace, bridge: "Bridge | None") -> int:
     from training.loading import Preparation
 
     # Whatever can be refused is refused before the run takes its name on disk.
@@ -244,34 +248,62 @@ def _train(
         stop_when_competent=arguments.stop_when_competent,
         stop_when_lap_time=arguments.stop_when_lap_time,
         resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
-        track_flags=_track_flags(arguments),
+        track_flags=track_flags(arguments),
         bridge=bridge,
     )
     prepare(run.draw_seed, arguments.device)
+    transitions = None
     if beginning is not None:
-        _note_changed_tracks(beginning.data, tracks)
+        note_changed_tracks(beginning.data.get("track_fingerprints", dict, {}), beginning.data.path.name, tracks)
         check_physics(beginning.data, physics_behind(bridge))
         load_statistics(beginning.statistics)
         load_model(beginning.data, None, arguments.device)
-    if arguments.overwrite:
-        remove_run(name, run.models_dir, run.logs_dir)
-    claim_folders(name, run.models_dir, run.logs_dir, may_exist)
-    _write_record(algorithm, arguments, run, beginning)
+        transitions = _read_transitions(algorithm, beginning)
+    with contextlib.ExitStack() as stack:
+        run = _claim(algorithm, arguments, run, may_exist, stack)
+        if may_exist and resumed is not None and not arguments.overwrite:
+            set_aside(resumed)
+        _write_record(algorithm, arguments, run, beginning)
+        for sentence in without_time_for_a_lap(tracks, config):
+            say(f"warning: {sentence}; no lap can be completed in training")
+        env = make_training_env(run, beginning.statistics if beginning else None)
+        model = _make_model(algorithm, run, env, beginning, transitions, arguments.device)
+        names = ", ".join(track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks)
+        steps = count_of(run.timesteps, "step")
+        say(f"training run {run.name!r} on {names} with {count_of(num_envs, 'car')} for {steps}")
+        return train(run, model, env)
 
-    for sentence in without_time_for_a_lap(tracks, config):
-        say(f"warning: {sentence}; no lap can be completed in training")
-    env = make_training_env(run, beginning.statistics if beginning else None)
-    model = _make_model(algorithm, run, env, beginning, arguments.device)
-    names = ", ".join(track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks)
-    say(f"training run {run.name!r} on {names} with {count_of(num_envs, 'car')} for {run.timesteps:,} steps")
-    return train(run, model, env)
+
+def _claim(
+    algorithm: Algorithm, arguments: argparse.Namespace, run: "Run", may_exist: bool, stack: contextlib.ExitStack
+) -> "Run":
+    """Take the run's name on disk; where it is an automatic one that another run has just taken, the next."""
+    while True:
+        try:
+            with contextlib.ExitStack() as attempt:
+                attempt.enter_context(hold_run(run.name, run.models_dir))
+                if arguments.overwrite:
+                    remove_run(run.name, run.models_dir, run.logs_dir)
+                claim_folders(run.name, run.models_dir, run.logs_dir, may_exist)
+                stack.enter_context(attempt.pop_all())
+                return run
+        except ModelError:
+            if arguments.run_name is not None or arguments.resume is not None:
+                raise
+        name = choose_run_name(None, _prefix(algorithm), run.models_dir, run.logs_dir, may_exist)
+        run = dataclasses.replace(run, name=name)
 
 
-def _note_changed_tracks(data: ModelData, tracks: "Sequence[AnyTrack]") -> None:
-    known = data.get("track_fingerprints", dict, {})
-    for track_id, fingerprint in track_fingerprints(tracks).items():
-        if known.get(track_id) not in (None, fingerprint) and fingerprint is not None:
-            note(f"{track_id} is not the track of that name that {data.path.name} was trained on: its file has changed")
+def _read_transitions(algorithm: Algorithm, beginning: _Beginning) -> "Transitions | None":
+    """Return the replay buffer that was saved with a model that goes on; None where there is none."""
+    path = buffer_path(beginning.data.path)
+    if not (algorithm.has_buffer and beginning.resumes and path.is_file()):
+        return None
+    if not beginning.data.get("has_buffer", bool, True):  # it is that of an earlier model of the name
+        return None
+    from training.replay import read_buffer
+
+    return read_buffer(path)
 
 
 def _find_beginning(algorithm: Algorithm, arguments: argparse.Namespace) -> _Beginning | None:
@@ -292,14 +324,15 @@ def _settings(algorithm: Algorithm, beginning: _Beginning | None, arguments: arg
     settings = algorithm.settings()
     if beginning is None:
         return overridden(settings, arguments.hyperparams, arguments.assignments)
-    own = beginning.data.get("hyperparameters", dict, {})
-    carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in FIXED)]
+    own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(beginning.resumes)
+    carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
     after = overridden(before, arguments.hyperparams, arguments.assignments)
-    for name in FIXED:
+    for name in fixed:
         if getattr(before, name) != getattr(after, name):
             raise ConfigError(
-                f"{name} of {beginning.data.path} is {getattr(before, name)} and cannot change; begin a new run for it"
+                f"{name} of {beginning.data.path} began as {getattr(before, name)} and cannot change; begin a new run "
+                "for it"
             )
     return after
 
@@ -338,7 +371,8 @@ def _name(algorithm: Algorithm, arguments: argparse.Namespace, beginning: _Begin
         if beginning.resumes:
             wanted = wanted or own
         is_own = wanted == own and folder.resolve() == arguments.models_dir.resolve()
-        if is_own and arguments.overwrite:
+        is_among_logs = wanted is not None and folder.resolve().is_relative_to((arguments.logs_dir / wanted).resolve())
+        if arguments.overwrite and (is_own or is_among_logs):
             raise ConfigError(f"--overwrite would delete {beginning.data.path}, with which the run begins")
         goes_on = is_own and beginning.resumes
     may_exist = arguments.overwrite or goes_on
@@ -352,9 +386,9 @@ def _seed(arguments: argparse.Namespace, resumed: ModelData | None) -> int:
     return int(resumed.get("run_seed", int, 0)) if resumed is not None else 0
 
 
-def _told_again(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
+def _told_again(parser: Parser, arguments: argparse.Namespace) -> list[str]:
     """Return the arguments that a resumed run needs again, because its model does not carry them."""
-    flags = _track_flags(arguments)
+    flags = track_flags(arguments)
     for name in _TOLD_AGAIN:
         value, flag = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value == parser.get_default(name):
@@ -363,14 +397,6 @@ def _told_again(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
             flags.append(flag if value else flag.replace("--", "--no-", 1))
         else:
             flags += [flag, str(value)]
-    return flags
-
-
-def _track_flags(arguments: argparse.Namespace) -> list[str]:
-    """Return how to find the tracks again, where their ids are not enough."""
-    flags = ["--tracks-dir", str(arguments.tracks_dir)] if arguments.tracks_dir is not None else []
-    if any(name.endswith(".json") for name in arguments.track_id):
-        flags += ["--track-id", *arguments.track_id]
     return flags
 
 
@@ -404,7 +430,12 @@ def _write_record(
 
 
 def _make_model(
-    algorithm: Algorithm, run: "Run", env: "VecNormalize", beginning: _Beginning | None, device: str
+    algorithm: Algorithm,
+    run: "Run",
+    env: "VecNormalize",
+    beginning: _Beginning | None,
+    transitions: "Transitions | None",
+    device: str,
 ) -> "BaseAlgorithm":
     from training.model_loading import load_model
     from training.saving import remember
@@ -420,8 +451,8 @@ def _make_model(
             source = load_model(beginning.data, None, device)
             model.policy.load_state_dict(source.policy.state_dict())
             say(f"began with the weights and statistics of {beginning.data.path}")
-    if beginning is not None and algorithm.has_buffer:
-        _fill_buffer(model, beginning)
+    if beginning is not None and beginning.resumes and algorithm.has_buffer:
+        _fill_buffer(model, transitions)
     remember(
         model,
         hyperparameters=as_document(run.settings),
@@ -434,18 +465,20 @@ def _make_model(
 def _say_learning_rate(run: "Run", schedule: Any) -> None:
     total = run.first_step + run.timesteps
     now, then = schedule(run.timesteps / total), schedule(0.0)
+    if now == then:
+        say(f"the learning rate stays at {now:.3g}")
+        return
     say(
         f"the learning rate goes on from {now:.3g} to {then:.3g}, computed against {total:,} steps: {run.first_step:,} "
         f"done and {run.timesteps:,} added"
     )
 
 
-def _fill_buffer(model: Any, beginning: _Beginning) -> None:
+def _fill_buffer(model: Any, transitions: "Transitions | None") -> None:
     """Take over the replay buffer that was saved with a model, or say that it is filled again."""
-    from training.replay import read_buffer
+    from training.replay import fill_buffer
 
-    path = buffer_path(beginning.data.path)
-    if beginning.resumes and path.is_file():
-        say(f"took over {read_buffer(path, model):,} steps of its replay buffer")
-    elif beginning.resumes:
-        say(f"no replay buffer {path.name}: it drives {model.learning_starts:,} steps before it learns on")
+    if transitions is not None:
+        say(f"took over {count_of(fill_buffer(model, transitions), 'step')} of its replay buffer")
+    else:
+        say(f"it has no replay buffer: it drives {count_of(model.learning_starts, 'step')} before it learns on")
