@@ -11,6 +11,7 @@ from racer_env.bridge import AnyTrack, Bridge
 from racer_env.bridge_client import BridgeClient
 from racer_env.config import AiConfig
 from racer_env.errors import BridgeLostError
+from racer_env.simulator.starts import Placement
 from racer_env.tracks import Track
 
 
@@ -19,6 +20,7 @@ class BridgeCar:
 
     Attributes:
         track: The track of the running episode.
+        placement: Where on it the episode began; None is the standing start.
     """
 
     def __init__(self, bridge: Bridge, track_id: str | Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
@@ -27,6 +29,7 @@ class BridgeCar:
         self._tracks_dir = tracks_dir
         self._config = config
         self.track: AnyTrack = bridge.track(track_id, tracks_dir)
+        self.placement: Placement | None = None
         self._client = BridgeClient(bridge.urls[0])
 
     def begin(
@@ -41,7 +44,7 @@ class BridgeCar:
         if self._client.is_lost:
             self._client = self._connect_anew()
         observation, info = self._client.reset(track.id, self._config, placement)
-        self.track = track
+        self.track, self.placement = track, placement
         return observation, info
 
     def _connect_anew(self) -> BridgeClient:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -17,8 +17,12 @@ from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.car import SimulatorCar
 from racer_env.simulator.simulator import ACTION_SIZE, Simulator
-from racer_env.spaces import make_action_space, make_observation_space
+from racer_env.spaces import HUMAN, RENDER_MODES, make_action_space, make_observation_space
 from racer_env.tracks import Track
+
+if TYPE_CHECKING:
+    from racer_env.rendering.drawing import Drawing
+    from racer_env.rendering.scene import View
 
 
 class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
@@ -58,9 +62,15 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     **Info** after a step: the six components, ``tick``, ``rawSpeed`` (units/s), ``lap`` (from 1; 0 on the way to
     the line after a start elsewhere), ``checkpoint`` (last gate), ``stepCount``, ``wallContact``,
     ``stillnessCounter``; after a reset: ``tick``, ``speed``, ``lap``, ``checkpoint``, ``stepCount``.
+
+    **Rendering**: ``render_mode="rgb_array"`` makes pictures of ``view.size``, without a display; ``"human"`` shows
+    every step in a window, in real time. A bridge does not tell where its cars are: the simulator drives along.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "render_fps": TICKS_PER_SECOND}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": list(RENDER_MODES),
+        "render_fps": TICKS_PER_SECOND,
+    }
 
     def __init__(
         self,
@@ -71,6 +81,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         *,
         tracks_dir: str | Path | None = None,
         config: AiConfig | None = None,
+        view: "View | None" = None,
     ) -> None:
         """Make the environment.
 
@@ -81,18 +92,20 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
             track_id: A track's id, a path that ends in ``.json``, or a loaded track. Over a bridge, an id means the
                 bridge's track, and any other form one that the bridge has too.
-            render_mode: None; this version draws nothing.
+            render_mode: None, ``"rgb_array"`` or ``"human"``; None draws nothing and costs nothing.
             tracks_dir: A folder with track files of one's own.
             config: Weights and limits as an object, instead of ``config_path``.
+            view: How it is drawn; None is ``racer_env.rendering.scene.View()``.
 
         Raises:
             BridgeError: The bridge cannot be reached or is none.
             ConfigError: The configuration or an argument is wrong, or the bridge has other physics.
+            RenderError: The track is to be drawn, and only a bridge knows it.
             TrackError: The track does not exist or is wrong.
         """
-        if render_mode is not None:
-            raise ConfigError(f"render_mode must be None, got {render_mode!r}")
-        self.render_mode = None
+        if render_mode not in (None, *RENDER_MODES):
+            raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
+        self.render_mode = render_mode
         self.action_space = make_action_space()  # type: ignore[assignment]
         self.observation_space = make_observation_space()  # type: ignore[assignment]
         config = load_config(config_path) if config is None else config
@@ -104,6 +117,9 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
             else:
                 self._car = BridgeCar(bridge, track_id, tracks_dir, config)
             stack.callback(self._car.close)
+            self._drawing = None if render_mode is None else _make_drawing(self._car, view, render_mode)
+            if self._drawing is not None:
+                stack.callback(self._drawing.close)
             self._resources = stack.pop_all()
         self._is_reset = False
         self._is_closed = False
@@ -151,6 +167,8 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
         observation, info = self._car.begin(options.get("track_id"), options.get("start", STANDING), self.np_random)
         self._is_reset = True
+        if self._drawing is not None:
+            self._drawing.begin(observation)
         return observation.astype(np.float32), info
 
     def step(
@@ -175,9 +193,30 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         if shape != (ACTION_SIZE,):
             raise ActionError(f"an action must be steer, throttle and brake, shape (3,); got shape {shape}")
         observation, reward, terminated, truncated, info = self._car.step(action)
+        if self._drawing is not None:
+            self._drawing.step(action, observation)
         return observation.astype(np.float32), reward, terminated, truncated, info
+
+    def render(self) -> npt.NDArray[np.uint8] | None:
+        """Return the picture (height, width, 3) of the moment; None where a window shows it, or without a render mode.
+
+        Raises:
+            ClosedError: The environment is closed, or was never reset.
+        """
+        if self._drawing is None:
+            gymnasium.logger.warn("render() without a render_mode; give gymnasium.make one, 'rgb_array' for example")
+            return None
+        if not self._is_reset or self._is_closed:
+            raise ClosedError(f"render() {'on a closed environment' if self._is_closed else 'before reset()'}")
+        return self._drawing.render()
 
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
         self._resources.close()
+
+
+def _make_drawing(car: SimulatorCar | BridgeCar, view: "View | None", render_mode: str) -> "Drawing":
+    from racer_env.rendering.drawing import Drawing  # only who draws waits for this
+
+    return Drawing(car, view, shows=render_mode == HUMAN)

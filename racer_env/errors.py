@@ -46,3 +46,7 @@ class BridgeProtocolError(BridgeError):
 
 class BridgeLostError(BridgeError):
     """The bridge cannot be reached, has closed the connection, or does not answer in time."""
+
+
+class RenderError(RacerError):
+    """Something cannot be drawn: there is no display, or the track or the car's place is not known."""

@@ -1,4 +1,4 @@
-"""The spaces and the info dictionaries that every environment here shares."""
+"""The spaces, render modes and info dictionaries that every environment here shares."""
 
 from typing import Any
 
@@ -11,6 +11,8 @@ from racer_env.simulator.kernels import INFO_DTYPE
 
 STEP_INFO_KEYS: tuple[str, ...] = INFO_DTYPE.names or ()
 RESET_INFO_KEYS = ("tick", "speed", "lap", "checkpoint", "stepCount")
+HUMAN, RGB_ARRAY = "human", "rgb_array"
+RENDER_MODES = (HUMAN, RGB_ARRAY)
 REWARD_KEYS = ("progress", "speed", "wall", "offTrack", "backward", "stillness")
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -14,13 +14,23 @@ from racer_env.action_repeat import MAX_ACTION_REPEAT, ActionRepeat, Decision
 from racer_env.bridge import AnyTrack, Bridge, bridge_at, track_on
 from racer_env.bridge_engine import BridgeEngine
 from racer_env.config import AiConfig
-from racer_env.engine import RANDOM, STANDING, Engine, make_placement
+from racer_env.engine import RANDOM, STANDING, Engine, NextStart, make_placement
 from racer_env.errors import ClosedError, ConfigError
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Placement
-from racer_env.spaces import make_action_space, make_observation_space, step_infos
+from racer_env.spaces import (
+    HUMAN,
+    RENDER_MODES,
+    RGB_ARRAY,
+    make_action_space,
+    make_observation_space,
+    step_infos,
+)
 from racer_env.tracks import Track
+
+if TYPE_CHECKING:
+    from racer_env.rendering.scene import Scene, View
 
 
 class Car:
@@ -30,19 +40,19 @@ class Car:
         index: Its place in the vector.
         track_id: The track that it drives on.
         action_space, observation_space: As of ``RacerEnv``.
-        render_mode: None.
+        render_mode: That of the vector environment.
         start: Where its episodes start: ``"standing"``, ``"random"``, a dictionary as in ``RacerEnv``, or None for
             the vector environment's mixture; may be set. Over a bridge with many cars on a connection the next start
             is chosen an episode ahead, so it holds from the episode after the next.
     """
 
-    def __init__(self, index: int, track: AnyTrack) -> None:
+    def __init__(self, index: int, track: AnyTrack, render_mode: str | None = None) -> None:
         self.index = index
         self.track = track
         self.track_id = track.id
         self.action_space = make_action_space()
         self.observation_space = make_observation_space()
-        self.render_mode: str | None = None
+        self.render_mode = render_mode
         self.start: Any = None
 
     def get_wrapper_attr(self, name: str) -> Any:
@@ -75,6 +85,8 @@ class RacerVecEnv(VecEnv):
         equal_road_value: bool = False,
         action_repeat: int = 1,
         bridge_url: str | Sequence[str] | Bridge | None = None,
+        render_mode: str | None = None,
+        view: "View | None" = None,
     ) -> None:
         """Make the environment.
 
@@ -90,6 +102,8 @@ class RacerVecEnv(VecEnv):
             bridge_url: Where the game's bridge is; several URLs share the cars. None, ``"auto"`` and ``"embedded"``
                 as in ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and no starts but
                 the standing one.
+            render_mode: None, or what ``render`` does, as in ``RacerEnv``; ``"human"`` shows what is rendered.
+            view: How it is drawn; all cars are in one picture.
 
         Raises:
             BridgeError: A bridge cannot be reached or is none.
@@ -104,6 +118,8 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
         if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
             raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
+        if render_mode not in (None, *RENDER_MODES):
+            raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
         self.random_start_share = random_start_share
         self.action_repeat = action_repeat
         self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
@@ -114,8 +130,12 @@ class RacerVecEnv(VecEnv):
         with contextlib.ExitStack() as stack:
             self._bridge = bridge_at(stack, bridge_url, tracks)
             ways = [track_on(self._bridge, track) for track in tracks]
-            self.cars = [Car(index, ways[index % len(ways)]) for index in range(num_envs)]
-            self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value)
+            self.cars = [Car(index, ways[index % len(ways)], render_mode) for index in range(num_envs)]
+            self._scene: Scene | None = None
+            if render_mode is None:
+                self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value, self._next_start)
+            else:
+                self._engine = self._make_drawn_engine(ways, config or AiConfig(), equal_road_value, view)
             stack.callback(self._engine.close)
             self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()
@@ -128,9 +148,10 @@ class RacerVecEnv(VecEnv):
         Raises:
             ConfigError: The game is behind a bridge.
         """
-        if not isinstance(self._engine, SimulatorEngine):
+        engine = self._engine if self._scene is None else self._engine.engine  # type: ignore[attr-defined]
+        if not isinstance(engine, SimulatorEngine):
             raise ConfigError("this environment drives over a bridge and has no simulator; make one without bridge_url")
-        return self._engine.simulator
+        return engine.simulator
 
     def reset(self) -> VecEnvObs:
         """Begin an episode for every car; seeds and options set before are used once.
@@ -189,6 +210,29 @@ class RacerVecEnv(VecEnv):
             infos,
         )
 
+    def render(self, mode: str | None = None) -> npt.NDArray[np.uint8] | None:
+        """Return a picture (height, width, 3) of all cars, those of several tracks side by side; or show it.
+
+        Args:
+            mode: Instead of the environment's own, ``"human"`` or ``"rgb_array"``.
+
+        Raises:
+            ClosedError: The environment is closed.
+            ConfigError: It was made without a render mode.
+            RenderError: There is no display to show it on.
+        """
+        self._check_open()
+        if self._scene is None:
+            raise ConfigError("render() without a render_mode; make the environment with render_mode='rgb_array'")
+        if (mode or self.render_mode) == HUMAN:
+            self._scene.show()
+            return None
+        return self._scene.render()
+
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """Return the picture of all cars, as the only one."""
+        return [self.render(RGB_ARRAY)]
+
     def close(self) -> None:
         """End it; twice is fine."""
         self._is_closed = True
@@ -218,16 +262,31 @@ class RacerVecEnv(VecEnv):
         """Return False for every car: there are no wrappers inside."""
         return [False for _ in self._get_indices(indices)]
 
-    def _make_engine(self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool) -> Engine:
+    def _make_drawn_engine(
+        self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, view: "View | None"
+    ) -> Engine:
+        from racer_env.rendering.drawn_engine import DrawnEngine, NotedStarts
+        from racer_env.rendering.scene import Scene, View
+        from racer_env.rendering.shadow import Shadow, known_track
+
+        known = [known_track(track) for track in tracks]
+        starts = NotedStarts(self._next_start)
+        self._scene = Scene(known, len(self.cars), view or View())
+        shadow = None if self._bridge is None else Shadow(known, len(self.cars))
+        return DrawnEngine(self._make_engine(tracks, config, equal_road_value, starts), self._scene, starts, shadow)
+
+    def _make_engine(
+        self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, next_start: NextStart
+    ) -> Engine:
         scale = _lengths_over_mean(tracks) if equal_road_value else None
         bridge, count = self._bridge, len(self.cars)
         if bridge is None:
             known = [track for track in tracks if isinstance(track, Track)]
-            return SimulatorEngine(known, count, config, self._next_start, scale)
+            return SimulatorEngine(known, count, config, next_start, scale)
         share = self.random_start_share
         if share and not bridge.has_extensions:
             raise ConfigError(f"random_start_share must be 0 over a bridge of version 1 of the protocol, got {share}")
-        return BridgeEngine(bridge, tracks, count, config, self._next_start, scale)
+        return BridgeEngine(bridge, tracks, count, config, next_start, scale)
 
     def _next_start(self, car: int) -> Placement | None:
         """Choose where a car's next episode starts: as the reset says, as the car says, or by chance."""

@@ -1,0 +1,5 @@
+"""Drawing cars on their track, with pygame on plain surfaces: neither a display nor OpenGL is needed for pictures."""
+
+import os
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # before anything here imports pygame

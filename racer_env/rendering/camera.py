@@ -1,0 +1,51 @@
+"""From the world, in units with y up, to a picture, in pixels with y down."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.tracks import Track
+
+MARGIN = 12.0  # units of the world around a track's walls
+
+Area = tuple[int, int, int, int]  # left, top, width and height in pixels
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A look straight down; up is north.
+
+    Attributes:
+        x, y: The point of the world in the middle of the area.
+        scale: Pixels per unit.
+        area: Where in the picture.
+        min_car_length: Pixels; from far above, a car is drawn larger than it is.
+    """
+
+    x: float
+    y: float
+    scale: float
+    area: Area
+    min_car_length: float = 30.0
+
+    def to_pixels(self, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return pixels (..., 2) of the picture for points (..., 2) of the world."""
+        left, top, width, height = self.area
+        offset = np.asarray(points, dtype=np.float64) - (self.x, self.y)
+        middle = np.array([left + width / 2, top + height / 2])
+        return middle + offset * (self.scale, -self.scale)
+
+
+def bounds_of(track: Track) -> tuple[float, float, float, float]:
+    """Return the left, bottom, right and top end of a track with MARGIN, in units."""
+    low = track.geometry.outer_wall.min(axis=0) - MARGIN
+    high = track.geometry.outer_wall.max(axis=0) + MARGIN
+    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+
+
+def whole_track(track: Track, area: Area) -> Camera:
+    """Return the camera that just sees all of a track."""
+    left, bottom, right, top = bounds_of(track)
+    scale = min(area[2] / (right - left), area[3] / (top - bottom))
+    return Camera((left + right) / 2, (bottom + top) / 2, scale, area)

@@ -1,0 +1,70 @@
+"""What is to be drawn of a car at one moment."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.physics import RAY_COUNT, Physics
+from racer_env.rendering import style
+from racer_env.rendering.stopwatch import Stopwatch
+
+TRAIL_TICKS = 480  # 8 seconds
+
+
+@dataclass
+class CarView:
+    """A car as it is drawn.
+
+    Attributes:
+        name: In the read-out.
+        colour: Of its body.
+        x, y: Position, in units.
+        heading: In radians.
+        speed: In units/s.
+        wheel_angle: Of the front wheels against the heading, in radians, counter-clockwise.
+        steer, throttle, brake: As the car has them now, smoothed.
+        rays: (9,) distance to the nearest wall in units, from right to left; empty where they are not known.
+        trail: Where it was in the last TRAIL_TICKS ticks, and how fast: x, y, speed.
+        stopwatch: Its laps.
+    """
+
+    name: str
+    colour: style.Colour
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    speed: float = 0.0
+    wheel_angle: float = 0.0
+    steer: float = 0.0
+    throttle: float = 0.0
+    brake: float = 0.0
+    rays: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    trail: deque[tuple[float, float, float]] = field(default_factory=lambda: deque(maxlen=TRAIL_TICKS))
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+
+    def begin(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
+        """Put it where an episode begins; see ``see``."""
+        self.trail.clear()
+        self.stopwatch.begin(int(state["lap"]))
+        self._take(state, observation, physics)
+
+    def see(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
+        """Take its state after a tick.
+
+        Args:
+            state: CAR_DTYPE record.
+            observation: (14,).
+            physics: Of the game.
+        """
+        self.stopwatch.see(int(state["lap"]), int(state["step_count"]))
+        self._take(state, observation, physics)
+
+    def _take(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
+        self.x, self.y, self.heading, self.speed = (float(state[name]) for name in ("x", "y", "heading", "speed"))
+        self.steer, self.throttle, self.brake = (float(state[name]) for name in ("steer", "throttle", "brake"))
+        self.wheel_angle = -self.steer * physics.max_wheel_angle / (1.0 + self.speed * physics.steering_speed_factor)
+        self.rays = np.asarray(observation[:RAY_COUNT], dtype=np.float64) * physics.ray_max_distance
+        self.trail.append((self.x, self.y, self.speed))

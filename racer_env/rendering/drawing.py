@@ -1,0 +1,80 @@
+"""Drawing the one car of a ``RacerEnv``, whichever engine drives it."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.bridge_car import BridgeCar
+from racer_env.rendering.scene import Scene, View
+from racer_env.rendering.shadow import Shadow, known_track
+from racer_env.simulator.car import SimulatorCar
+from racer_env.simulator.simulator import ACTION_SIZE
+
+
+class Drawing:
+    """Follows a car and draws it."""
+
+    def __init__(self, car: SimulatorCar | BridgeCar, view: View | None, shows: bool) -> None:
+        """Make it.
+
+        Args:
+            car: The car.
+            view: How it is drawn; None is the default.
+            shows: Whether every step is shown in a window.
+
+        Raises:
+            ConfigError: The view asks for what cannot be.
+            RenderError: Only a bridge knows the track.
+        """
+        self._car = car
+        self._view = View() if view is None else view
+        self._shows = shows
+        self._track = known_track(car.track)
+        self._scene = Scene([self._track], 1, self._view)
+        self._shadow: Shadow | None = None
+
+    def begin(self, observation: npt.NDArray[np.floating]) -> None:
+        """Take the begin of an episode."""
+        track = known_track(self._car.track)
+        if track is not self._track:
+            self._track = track
+            self._scene.change_tracks([track])
+            self._shadow = None
+        if isinstance(self._car, BridgeCar):
+            if self._shadow is None:
+                self._shadow = Shadow([track], 1)
+            self._shadow.place([0], [self._car.placement])
+        self._scene.begin(0, self._state, observation)
+        self._show()
+
+    def step(self, action: npt.NDArray[np.floating], observation: npt.NDArray[np.floating]) -> None:
+        """Take a tick.
+
+        Raises:
+            RenderError: The game behind the bridge drives differently from the simulator.
+        """
+        if self._shadow is not None:
+            self._shadow.step(np.reshape(action, (1, ACTION_SIZE)))
+            self._shadow.check(observation)
+        self._scene.see(0, self._state, observation)
+        self._show()
+
+    def render(self) -> npt.NDArray[np.uint8] | None:
+        """Return the picture (height, width, 3); None where a window shows it."""
+        return None if self._shows else self._scene.render()
+
+    def close(self) -> None:
+        """Close the window; twice is fine."""
+        self._scene.close()
+
+    @property
+    def _state(self) -> Any:
+        if isinstance(self._car, SimulatorCar):
+            return self._car.simulator.cars[0]
+        assert self._shadow is not None
+        return self._shadow.simulator.cars[0]
+
+    def _show(self) -> None:
+        if self._shows:
+            self._scene.show()

@@ -1,0 +1,91 @@
+"""An engine whose cars are drawn."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.engine import Engine, NextStart
+from racer_env.rendering.scene import Scene
+from racer_env.rendering.shadow import Shadow
+from racer_env.simulator.engine import SimulatorEngine
+from racer_env.simulator.starts import Placement
+
+
+class NotedStarts:
+    """Asks where episodes start, and remembers it until they do: an engine may ask an episode ahead."""
+
+    def __init__(self, next_start: NextStart) -> None:
+        self._next_start = next_start
+        self._noted: dict[int, deque[Placement | None]] = {}
+
+    def __call__(self, car: int) -> Placement | None:
+        """Return where a car's next episode starts."""
+        placement = self._next_start(car)
+        # Two are waited for at most; where a bridge had to be started again, older ones have lapsed.
+        self._noted.setdefault(car, deque(maxlen=2)).append(placement)
+        return placement
+
+    def forget(self) -> None:
+        """Drop what was remembered: all cars are about to begin anew."""
+        self._noted = {}
+
+    def take(self, car: int) -> Placement | None:
+        """Return where the episode starts that a car has just begun."""
+        return self._noted[car].popleft()
+
+
+class DrawnEngine:
+    """An engine that keeps a scene up to date, tick by tick; otherwise it is as the one within."""
+
+    def __init__(self, engine: Engine, scene: Scene, starts: NotedStarts, shadow: Shadow | None) -> None:
+        """Wrap an engine.
+
+        Args:
+            engine: The engine.
+            scene: What is drawn.
+            starts: Where its episodes start.
+            shadow: Where its cars are; None for an engine with a simulator of its own.
+        """
+        self.engine = engine
+        self.scene = scene
+        self._starts = starts
+        self._shadow = shadow
+        simulator = engine.simulator if isinstance(engine, SimulatorEngine) else None
+        assert simulator is not None or shadow is not None
+        self._states: npt.NDArray[np.void] = (simulator or shadow.simulator).cars  # type: ignore[union-attr]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def begin(self) -> None:
+        """Begin an episode for every car."""
+        self._starts.forget()
+        self.engine.begin()
+        self._begin(range(len(self._states)))
+
+    def step(self, actions: npt.NDArray[np.floating]) -> None:
+        """Advance every car by one tick, see ``Engine``."""
+        self.engine.step(actions)
+        if self._shadow is not None:
+            self._shadow.step(actions)
+        finished = self.engine.terminal_observations
+        self._begin(finished)
+        for car in range(len(self._states)):
+            if car not in finished:
+                self.scene.see(car, self._states[car], self.engine.observations[car])
+        if self._shadow is not None:
+            self._shadow.check(self.engine.observations)
+
+    def close(self) -> None:
+        """End engine and scene."""
+        self.scene.close()
+        self.engine.close()
+
+    def _begin(self, cars: Any) -> None:
+        placements = [self._starts.take(car) for car in cars]
+        if self._shadow is not None:
+            self._shadow.place(list(cars), placements)
+        for car in cars:
+            self.scene.begin(car, self._states[car], self.engine.observations[car])

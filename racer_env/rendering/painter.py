@@ -1,0 +1,126 @@
+"""Pictures of cars on a track."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from racer_env.errors import ConfigError
+from racer_env.rendering import style
+from racer_env.rendering.camera import Area, Camera, whole_track
+from racer_env.rendering.car_view import CarView
+from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
+from racer_env.rendering.readout import Readout, draw_text
+from racer_env.rendering.scenery import scenery_of
+from racer_env.tracks import Track
+
+WHOLE, FOLLOW = "track", "follow"
+CAMERAS = (WHOLE, FOLLOW)
+SIZE = (1280, 720)
+MIN_SIZE, MAX_SIZE = 64, 4096
+FOLLOW_SCALE = 5.0  # pixels per unit of the camera that follows a car
+FOLLOWED_CAR = 48.0  # pixels, its length
+MIN_WIDTH_WITH_READOUT = 480  # pixels
+
+
+class Painter:
+    """Draws frames of one size of one track.
+
+    Attributes:
+        track: The track.
+        size: Width and height in pixels.
+        camera: WHOLE shows all of the track, FOLLOW stays with the car in focus.
+        rays: Whether to draw what the car in focus sees.
+        trails: Whether to draw where the cars have been.
+    """
+
+    def __init__(
+        self,
+        track: Track,
+        size: tuple[int, int] = SIZE,
+        *,
+        camera: str = WHOLE,
+        rays: bool = True,
+        trails: bool = True,
+        readout: bool = True,
+    ) -> None:
+        """Make it.
+
+        Raises:
+            ConfigError: Size or camera cannot be.
+        """
+        if camera not in CAMERAS:
+            raise ConfigError(f"camera must be {WHOLE!r} or {FOLLOW!r}, got {camera!r}")
+        if len(size) != 2 or not all(MIN_SIZE <= side <= MAX_SIZE for side in size):
+            raise ConfigError(f"a picture's sides must be within [{MIN_SIZE}, {MAX_SIZE}] pixels, got {size}")
+        self.track = track
+        self.size = (int(size[0]), int(size[1]))
+        self.camera = camera
+        self.rays = rays
+        self.trails = trails
+        self._surface = pygame.Surface(self.size, depth=24)
+        width, height = self.size
+        panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
+        self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
+        self.map_area: Area = (panel, 0, width - panel, height)
+        self._whole = whole_track(track, self.map_area)
+
+    def camera_on(self, car: CarView | None) -> Camera:
+        """Return where the picture is taken from."""
+        if self.camera == WHOLE or car is None:
+            return self._whole
+        scale = scenery_of(self.track, max(FOLLOW_SCALE, self._whole.scale)).scale
+        return replace(self._whole, x=car.x, y=car.y, scale=scale, min_car_length=FOLLOWED_CAR)
+
+    def draw(self, cars: Sequence[CarView], focus: int = 0, message: str = "") -> pygame.Surface:
+        """Draw a frame.
+
+        Args:
+            cars: Drawn in order, the one in focus last.
+            focus: The index of the car that rays, read-out and camera belong to.
+            message: Across the map.
+
+        Returns:
+            The picture; the next frame is drawn into the same one.
+        """
+        focused = cars[focus] if cars else None
+        camera, physics = self.camera_on(focused), self.track.physics
+        surface = self._surface
+        surface.set_clip(self.map_area)
+        surface.fill(style.OUTSIDE)
+        self._draw_scenery(camera)
+        ordered = [car for car in cars if car is not focused] + ([focused] if focused is not None else [])
+        if self.trails:
+            for car in ordered:
+                draw_trail(surface, camera, car, physics.max_speed)
+        if self.rays and focused is not None:
+            draw_rays(surface, camera, focused)
+        for car in ordered:
+            draw_car(surface, camera, car, physics)
+        if message:
+            self._draw_message(message)
+        surface.set_clip(None)
+        if self._readout is not None:
+            self._readout.draw(surface, self.track.name, cars, focus)
+        return surface
+
+    def pixels(self) -> npt.NDArray[np.uint8]:
+        """Return the last frame as an array of its own, (height, width, 3)."""
+        array: npt.NDArray[np.uint8] = pygame.surfarray.array3d(self._surface).swapaxes(0, 1)
+        return np.ascontiguousarray(array)
+
+    def _draw_scenery(self, camera: Camera) -> None:
+        scenery = scenery_of(self.track, camera.scale)
+        left, top, width, height = self.map_area
+        x, y = scenery.place_of(camera.x, camera.y)
+        self._surface.blit(scenery.picture, (round(left + width / 2 - x), round(top + height / 2 - y)))
+
+    def _draw_message(self, message: str) -> None:
+        left, top, width, height = self.map_area
+        for offset, colour in ((2, style.BLACK), (0, style.WHITE)):
+            for line, text in enumerate(message.split("\n")):
+                size = max(24, height // (8 if line == 0 else 18))
+                where = (left + width / 2 + offset, top + height * (0.4 + 0.11 * line) + offset)
+                draw_text(self._surface, text, where, size, colour, "center", width)

@@ -1,0 +1,160 @@
+"""The panel beside the track: speed, inputs, lap times, and who drives."""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import pygame
+
+from racer_env.rendering import style
+from racer_env.rendering.camera import Area
+from racer_env.rendering.car_view import CarView
+
+PADDING = 16
+_UNIT = "units/s"
+
+
+@functools.lru_cache(maxsize=32)
+def _font(size: int) -> pygame.font.Font:
+    pygame.font.init()
+    return pygame.font.Font(None, size)
+
+
+@functools.lru_cache(maxsize=2048)
+def _rendered(text: str, size: int, colour: style.Colour) -> pygame.Surface:
+    return _font(size).render(text, True, colour)
+
+
+@functools.lru_cache(maxsize=8)
+def _colour_bar(width: int, height: int) -> pygame.Surface:
+    row = style.speed_colours(np.arange(width), max(width - 1, 1))
+    return pygame.surfarray.make_surface(np.repeat(row[:, None], height, axis=1))
+
+
+def draw_text(
+    surface: pygame.Surface,
+    text: str,
+    where: tuple[float, float],
+    size: int,
+    colour: style.Colour = style.TEXT,
+    anchor: str = "topleft",
+    width: int | None = None,
+) -> pygame.Rect:
+    """Draw a line of text, cut where it is wider than ``width`` pixels, and return where it is."""
+    if width is not None and _font(size).size(text)[0] > width:
+        while text and _font(size).size(text + "...")[0] > width:
+            text = text[:-1]
+        text += "..."
+    picture = _rendered(text, size, colour)
+    place = picture.get_rect(**{anchor: (round(where[0]), round(where[1]))})
+    surface.blit(picture, place)
+    return place
+
+
+def seconds(time: float | None) -> str:
+    """Return a lap time as it is shown."""
+    return "-" if time is None else f"{time:.2f} s"
+
+
+class Readout:
+    """Draws the panel into an area of a picture."""
+
+    def __init__(self, area: Area, max_speed: float) -> None:
+        self.area = area
+        self.max_speed = max_speed
+        self._small = max(15, min(22, area[3] // 32))
+        self._large = max(34, min(84, area[3] // 9))
+
+    def draw(self, surface: pygame.Surface, title: str, cars: Sequence[CarView], focus: int) -> None:
+        """Draw it for the car in focus, with a line for each where there are several."""
+        left, top, width, height = self.area
+        surface.fill(style.PANEL, self.area)
+        pygame.draw.line(surface, style.PANEL_LINE, (left + width - 1, top), (left + width - 1, top + height))
+        x, inner = left + PADDING, width - 2 * PADDING
+        y = float(top + PADDING)
+        y = draw_text(surface, title, (x, y), self._small, style.TEXT_DIM, width=inner).bottom + self._small * 0.4
+        if cars:
+            car = cars[focus]
+            y = self._name(surface, car, x, y, inner) + self._small * 0.8
+            y = self._speed(surface, car, x, y, inner) + self._small * 0.7
+            y = self._inputs(surface, car, x, y, inner) + self._small * 0.6
+            y = self._laps(surface, car, x, y, inner) + self._small * 0.6
+        bottom = top + height - PADDING - self._small * 1.6
+        if len(cars) > 1:
+            self._list(surface, cars, focus, x, y, inner, bottom - self._small)
+        self._legend(surface, x, bottom, inner)
+
+    def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
+        side = self._small * 0.62
+        pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.05, side, side), border_radius=3)
+        place = draw_text(surface, car.name, (x + side + 8, y), self._small, width=int(width - side - 8))
+        return place.bottom
+
+    def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
+        right = x + _font(self._large).size("160")[0]
+        number = draw_text(surface, f"{car.speed:.0f}", (right, y), self._large, anchor="topright")
+        beside = (number.right + 8, number.bottom - self._large * 0.16)
+        draw_text(surface, _UNIT, beside, self._small, style.TEXT_DIM, "bottomleft")
+        return number.bottom
+
+    def _inputs(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
+        label = max(_font(self._small).size(text)[0] for text in ("throttle", "brake", "steer")) + 10
+        bar, thick = width - label, max(6, self._small // 2)
+        for name, value, colour in (
+            ("throttle", car.throttle, style.THROTTLE),
+            ("brake", car.brake, style.BRAKE),
+            ("steer", car.steer, style.STEER),
+        ):
+            place = draw_text(surface, name, (x, y), self._small, style.TEXT_DIM)
+            box = pygame.Rect(round(x + label), round(place.centery - thick / 2), bar, thick)
+            pygame.draw.rect(surface, style.PANEL_LINE, box, border_radius=thick // 2)
+            if name == "steer":
+                reach = round(value * bar / 2)
+                filled = pygame.Rect(box.centerx + min(reach, 0), box.top, abs(reach), thick)
+            else:
+                filled = pygame.Rect(box.left, box.top, round(value * bar), thick)
+            pygame.draw.rect(surface, colour, filled, border_radius=thick // 2)
+            if name == "steer":
+                pygame.draw.line(surface, style.TEXT, (box.centerx, box.top - 2), (box.centerx, box.bottom + 1))
+            y = place.bottom + self._small * 0.45
+        return y
+
+    def _laps(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
+        watch = car.stopwatch
+        rows = [
+            ("lap", "out" if watch.lap < 1 else str(watch.lap)),
+            ("current", seconds(watch.current)),
+            ("last", seconds(watch.last)),
+            ("best", seconds(watch.best)),
+        ]
+        for name, value in rows:
+            place = draw_text(surface, name, (x, y), self._small, style.TEXT_DIM)
+            draw_text(surface, value, (x + width, y), self._small, anchor="topright")
+            y = place.bottom + self._small * 0.35
+        return y
+
+    def _list(
+        self, surface: pygame.Surface, cars: Sequence[CarView], focus: int, x: float, y: float, width: int, end: float
+    ) -> None:
+        pygame.draw.line(surface, style.PANEL_LINE, (x, y), (x + width, y))
+        y += self._small * 0.6
+        side = self._small * 0.5
+        for index, car in enumerate(cars):
+            if y + self._small * 2.2 > end and index < len(cars) - 1:
+                draw_text(surface, f"and {len(cars) - index} more", (x, y), self._small, style.TEXT_DIM)
+                return
+            colour = style.TEXT if index == focus else style.TEXT_DIM
+            pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.1, side, side), border_radius=2)
+            best = seconds(car.stopwatch.best)
+            time = draw_text(surface, best, (x + width, y), self._small, colour, "topright")
+            room = int(time.left - x - side - 16)
+            name = draw_text(surface, car.name, (x + side + 8, y), self._small, colour, width=room)
+            y = name.bottom + self._small * 0.3
+
+    def _legend(self, surface: pygame.Surface, x: float, y: float, width: int) -> None:
+        """Draw which colour of a trail is which speed."""
+        thick = max(4, self._small // 3)
+        surface.blit(_colour_bar(width, thick), (round(x), round(y)))
+        draw_text(surface, "0", (x, y + thick + 3), self._small - 2, style.TEXT_DIM)
+        top = f"{self.max_speed:g} {_UNIT}"
+        draw_text(surface, top, (x + width, y + thick + 3), self._small - 2, style.TEXT_DIM, "topright")

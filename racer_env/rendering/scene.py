@@ -1,0 +1,115 @@
+"""What an environment draws: its cars, followed tick by tick, as arrays or in a window."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from racer_env.rendering import style
+from racer_env.rendering.car_view import CarView
+from racer_env.rendering.painter import SIZE, WHOLE, Painter
+from racer_env.rendering.window import Window
+from racer_env.tracks import Track
+
+
+@dataclass(frozen=True)
+class View:
+    """How an environment is drawn.
+
+    Attributes:
+        size: Width and height of a picture in pixels.
+        camera: ``"track"`` shows all of the track, ``"follow"`` stays with the first car.
+        rays: Whether to draw what the first car sees.
+        trails: Whether to draw where the cars have been, coloured by speed.
+    """
+
+    size: tuple[int, int] = SIZE
+    camera: str = WHOLE
+    rays: bool = True
+    trails: bool = True
+
+
+class Scene:
+    """Cars on one or several tracks; several tracks share the picture.
+
+    Attributes:
+        cars: What is drawn of each.
+    """
+
+    def __init__(self, tracks: Sequence[Track], num_cars: int, view: View) -> None:
+        """Make it; car i is on track i modulo the number of tracks.
+
+        Raises:
+            ConfigError: The view asks for what cannot be.
+        """
+        self.cars = [
+            CarView(f"car {index + 1}" if num_cars > 1 else "car", style.car_colour(index // len(tracks)))
+            for index in range(num_cars)
+        ]
+        self._view = view
+        self._window: Window | None = None
+        self.change_tracks(tracks)
+
+    def change_tracks(self, tracks: Sequence[Track]) -> None:
+        """Go on with the cars on other tracks."""
+        view = self._view
+        self._tracks = list(tracks)
+        self._columns = math.ceil(math.sqrt(len(tracks)))
+        rows = math.ceil(len(tracks) / self._columns)
+        size = (view.size[0] // self._columns, view.size[1] // rows)
+        self._painters = [
+            Painter(track, size, camera=view.camera, rays=view.rays, trails=view.trails) for track in self._tracks
+        ]
+
+    def begin(self, car: int, state: Any, observation: npt.NDArray[np.floating]) -> None:
+        """Put a car where its episode begins; see ``CarView``."""
+        self.cars[car].begin(state, observation, self._physics_of(car))
+
+    def see(self, car: int, state: Any, observation: npt.NDArray[np.floating]) -> None:
+        """Take a car's state after a tick; see ``CarView``."""
+        self.cars[car].see(state, observation, self._physics_of(car))
+
+    def render(self) -> npt.NDArray[np.uint8]:
+        """Return the picture, (height, width, 3); see ``View``."""
+        self._draw()
+        width, height = self._view.size
+        pictures = [painter.pixels() for painter in self._painters]
+        if len(pictures) == 1:
+            return pictures[0]
+        whole = np.empty((height, width, 3), np.uint8)
+        whole[:] = style.OUTSIDE
+        for index, picture in enumerate(pictures):
+            left = index % self._columns * picture.shape[1]
+            top = index // self._columns * picture.shape[0]
+            whole[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+        return whole
+
+    def show(self) -> None:
+        """Show it in a window, which is opened for it; one that the user has closed stays closed.
+
+        Raises:
+            RenderError: There is no display.
+        """
+        if self._window is None:
+            self._window = Window("Top-Down Racer", self._view.size)
+        for _ in self._window.pressed():
+            pass
+        if self._window.is_open:
+            self._window.show(pygame.surfarray.make_surface(self.render().swapaxes(0, 1)))
+
+    def close(self) -> None:
+        """Close the window; twice is fine."""
+        if self._window is not None:
+            self._window.close()
+
+    def _draw(self) -> None:
+        count = len(self._tracks)
+        for index, painter in enumerate(self._painters):
+            painter.draw(self.cars[index::count])
+
+    def _physics_of(self, car: int) -> Any:
+        return self._tracks[car % len(self._tracks)].physics

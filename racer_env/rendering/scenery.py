@@ -1,0 +1,127 @@
+"""What does not move: a track as a picture, made once for a scale."""
+
+import functools
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pygame
+
+from racer_env.rendering import style
+from racer_env.rendering.camera import bounds_of
+from racer_env.simulator.kernels import SHOULDER_WIDTH
+from racer_env.tracks import Track
+
+SMOOTHING = 2  # drawn so many times larger and shrunk, so that edges are smooth
+MAX_PIXELS = 5_000_000  # of a picture; a larger track has a coarser one
+EDGE_WIDTH = 1.2  # units, of the white line along the road
+WALL_WIDTH = 2.4  # units
+MIN_WALL = 2.0  # pixels
+ROWS, SQUARE = 2, 4.0  # of the start line, and units
+STEP = 2.0  # units along the centre line that are straight in the picture
+DASH, GAP = 5, 7  # steps, of the line in the middle of the road
+
+_SEE_THROUGH = (255, 0, 255)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Scenery:
+    """A track's picture.
+
+    Attributes:
+        scale: Pixels per unit.
+        picture: All of the track.
+    """
+
+    def __init__(self, track: Track, scale: float) -> None:
+        """Draw it, at ``scale`` pixels per unit or as finely as MAX_PIXELS allow."""
+        left, bottom, right, top = bounds_of(track)
+        self.scale = min(scale, math.sqrt(MAX_PIXELS / ((right - left) * (top - bottom))))
+        self._left, self._top = left, top
+        size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
+        large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
+        self.picture = pygame.transform.smoothscale(large.draw(), size)
+
+    def place_of(self, x: float, y: float) -> tuple[float, float]:
+        """Return the pixel of the picture where a point of the world is."""
+        return (x - self._left) * self.scale, (self._top - y) * self.scale
+
+
+@functools.lru_cache(maxsize=16)
+def scenery_of(track: Track, scale: float) -> Scenery:
+    """Return the picture of a track, drawn once."""
+    return Scenery(track, scale)
+
+
+class _Drawing:
+    """Draws a track, from the outside in."""
+
+    def __init__(self, track: Track, scale: float, left: float, top: float, size: tuple[int, int]) -> None:
+        self.track = track
+        self.scale = scale
+        self.origin = np.array([left, top])
+        self.surface = pygame.Surface(size, depth=24)
+        line = track.geometry.centre_line
+        self.distance = np.arange(0.0, track.length, STEP)
+        self.centre, self.half_width = line.point_at(self.distance), line.half_width_at(self.distance)
+        tangent = line.unit_tangent_at(self.distance)
+        self.normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+
+    def draw(self) -> pygame.Surface:
+        """Return the picture."""
+        self.surface.fill(style.RUNOFF)
+        self._band(self.half_width + SHOULDER_WIDTH, style.SHOULDER)
+        self._band(self.half_width, style.ROAD_EDGE)
+        self._band(self.half_width - EDGE_WIDTH, style.ROAD)
+        self._dashes()
+        self._start_line()
+        self._outside()
+        self._walls()
+        return self.surface
+
+    def _pixels(self, points: FloatArray) -> list[tuple[float, float]]:
+        pixels = (points - self.origin) * (self.scale, -self.scale)
+        return [(float(x), float(y)) for x, y in pixels]
+
+    def _band(self, reach: FloatArray, colour: style.Colour) -> None:
+        """Fill what is within a reach of the centre line, piece by piece, so that it may overlap itself in a curve."""
+        left, right = self.centre + self.normal * reach[:, None], self.centre - self.normal * reach[:, None]
+        corners = np.stack([left, np.roll(left, -1, axis=0), np.roll(right, -1, axis=0), right], axis=1)
+        for quad in ((corners - self.origin) * (self.scale, -self.scale)).tolist():
+            pygame.draw.polygon(self.surface, colour, quad)
+
+    def _dashes(self) -> None:
+        width = max(1, round(0.5 * self.scale))
+        for first in range(0, len(self.centre) - DASH, DASH + GAP):
+            dash = self._pixels(self.centre[first : first + DASH])
+            pygame.draw.lines(self.surface, style.CENTRE_LINE, False, dash, width)
+
+    def _start_line(self) -> None:
+        """Draw a band of squares across the road."""
+        across, half_width = self.normal[0], float(self.half_width[0])
+        along = np.array([across[1], -across[0]]) * SQUARE
+        count = max(2, 2 * round(half_width / SQUARE))
+        square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) @ np.stack([across * 2 * half_width / count, along])
+        for row in range(ROWS):
+            for column in range(count):
+                corner = self.centre[0] + across * half_width * (2 * column / count - 1) + along * row
+                colour = style.WHITE if (row + column) % 2 else style.BLACK
+                pygame.draw.polygon(self.surface, colour, self._pixels(corner + square))
+
+    def _outside(self) -> None:
+        """Paint over what lies beyond the walls."""
+        cover = pygame.Surface(self.surface.get_size(), depth=24)
+        cover.fill(style.OUTSIDE)
+        pygame.draw.polygon(cover, _SEE_THROUGH, self._pixels(self.track.geometry.outer_wall))
+        pygame.draw.polygon(cover, style.OUTSIDE, self._pixels(self.track.geometry.inner_wall))
+        cover.set_colorkey(_SEE_THROUGH)
+        self.surface.blit(cover, (0, 0))
+
+    def _walls(self) -> None:
+        width = max(round(MIN_WALL * SMOOTHING), round(WALL_WIDTH * self.scale))
+        for wall in (self.track.geometry.outer_wall, self.track.geometry.inner_wall):
+            pixels = self._pixels(wall)
+            pygame.draw.lines(self.surface, style.WALL, True, pixels, width)
+            for pixel in pixels:  # rounds the joints
+                pygame.draw.circle(self.surface, style.WALL, pixel, width / 2)

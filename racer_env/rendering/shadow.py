@@ -1,0 +1,62 @@
+"""Where the cars of a bridge are, which it does not tell: the simulator drives along with the same actions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.bridge import AnyTrack
+from racer_env.errors import RenderError
+from racer_env.simulator.simulator import Simulator
+from racer_env.simulator.starts import Placement, start_for
+from racer_env.tracks import Track
+
+TOLERANCE = 1e-3  # of an observation; the engines agree far better, and other physics far worse
+
+
+def known_track(track: AnyTrack) -> Track:
+    """Return a track that can be drawn.
+
+    Raises:
+        RenderError: Only the bridge knows it.
+    """
+    if not isinstance(track, Track):
+        raise RenderError(
+            f"the bridge does not tell how its track {track.id!r} looks, so it cannot be drawn; give its file: "
+            f"track_id='PATH/{track.id}.json', or tracks_dir= with the folder that holds it (--tracks-dir)"
+        )
+    return track
+
+
+class Shadow:
+    """The simulator, driving what a bridge's cars drive.
+
+    Attributes:
+        simulator: With the cars where they are behind the bridge.
+    """
+
+    def __init__(self, tracks: Sequence[Track], num_cars: int) -> None:
+        self.simulator = Simulator(tracks, num_cars)
+
+    def place(self, cars: Sequence[int], placements: Sequence[Placement | None]) -> None:
+        """Begin an episode for some cars."""
+        simulator = self.simulator
+        starts = [start_for(simulator.track_of(car).geometry, at) for car, at in zip(cars, placements, strict=True)]
+        simulator.place(cars, starts)
+
+    def step(self, actions: npt.NDArray[np.floating]) -> None:
+        """Drive all cars by one tick with actions (N, 3)."""
+        self.simulator.step(actions)
+
+    def check(self, observations: npt.NDArray[np.floating]) -> None:
+        """Compare with what the bridge says its cars see, (N, 14).
+
+        Raises:
+            RenderError: It drives differently, so the cars are somewhere else.
+        """
+        difference = float(np.abs(self.simulator.observations - observations).max())
+        if not difference <= TOLERANCE:
+            raise RenderError(
+                f"the game behind the bridge drives differently from the simulator (an observation differs by "
+                f"{difference:.3g}), so its cars cannot be placed; python -m training.parity shows where they part"
+            )

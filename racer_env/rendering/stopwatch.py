@@ -1,0 +1,38 @@
+"""Lap times of a car as it drives, from the numbers in its infos."""
+
+from racer_env.physics import TICKS_PER_SECOND
+
+
+class Stopwatch:
+    """Times the laps of one car; as in ``RacerEnv``, lap 0 is the way to the line after a start elsewhere.
+
+    Attributes:
+        lap: The running lap.
+        last, best: Seconds of the last and the best completed lap, or None.
+    """
+
+    def __init__(self) -> None:
+        self.begin(1)
+
+    def begin(self, lap: int) -> None:
+        """Begin an episode on that lap; the best lap stays no longer than the episode."""
+        self.lap = lap
+        self.last: float | None = None
+        self.best: float | None = None
+        self._since = 0
+        self._ticks = 0
+
+    def see(self, lap: int, step_count: int) -> None:
+        """Take the numbers of one tick."""
+        self._ticks = step_count
+        if lap == self.lap:
+            return
+        if self.lap > 0:
+            self.last = (step_count - self._since) / TICKS_PER_SECOND
+            self.best = self.last if self.best is None else min(self.best, self.last)
+        self.lap, self._since = lap, step_count
+
+    @property
+    def current(self) -> float | None:
+        """Seconds of the running lap; None on the way to the line."""
+        return (self._ticks - self._since) / TICKS_PER_SECOND if self.lap > 0 else None

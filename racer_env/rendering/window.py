@@ -1,0 +1,71 @@
+"""A window on the screen that shows frames and takes keys."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pygame
+
+from racer_env.errors import RenderError
+from racer_env.physics import TICKS_PER_SECOND
+
+NO_SCREEN_DRIVERS = ("dummy", "offscreen", "evdev")
+
+
+class Window:
+    """A window of a fixed size.
+
+    Attributes:
+        is_open: Whether the user has not closed it.
+        keys: The keys that are held down, by pygame's numbers.
+    """
+
+    def __init__(self, title: str, size: tuple[int, int]) -> None:
+        """Open it.
+
+        Raises:
+            RenderError: There is no display.
+        """
+        driver = os.environ.get("SDL_VIDEODRIVER", "")
+        has_screen = sys.platform in ("win32", "darwin") or bool(
+            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        )
+        if not has_screen and driver not in NO_SCREEN_DRIVERS:  # SDL would draw into nothing
+            raise RenderError("there is no display to open a window on")
+        try:
+            pygame.display.init()
+            self._screen = pygame.display.set_mode(size)
+        except pygame.error as error:
+            raise RenderError(f"cannot open a window: {error}") from error
+        pygame.display.set_caption(title)
+        self.is_open = True
+        self.keys: set[int] = set()
+        self._clock = pygame.time.Clock()
+
+    def show(self, picture: pygame.Surface, fps: float = TICKS_PER_SECOND) -> None:
+        """Show a frame, not before its time at that many frames a second."""
+        if not self.is_open:
+            return
+        self._screen.blit(picture, (0, 0))
+        pygame.display.flip()
+        self._clock.tick(fps)
+
+    def pressed(self) -> Iterator[int]:
+        """Take what has happened since the last time, and yield the keys that went down."""
+        if not self.is_open:
+            return
+        for event in pygame.event.get():
+            if event.type == pygame.QUIT:
+                self.is_open = False
+            elif event.type == pygame.KEYDOWN:
+                self.keys.add(event.key)
+                yield event.key
+            elif event.type == pygame.KEYUP:
+                self.keys.discard(event.key)
+            elif event.type == pygame.WINDOWFOCUSLOST:
+                self.keys.clear()
+
+    def close(self) -> None:
+        """Close it; twice is fine."""
+        self.is_open = False
+        pygame.display.quit()
