@@ -72,6 +72,12 @@ def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RACER_BRIDGE_URL", raising=False)
 
 
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open windows without a display; SDL then draws into memory."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+
 @pytest.fixture(scope="session")
 def tracks() -> list[Track]:
     """The shipped tracks, in order."""

@@ -57,14 +57,14 @@ def test_help_and_wrong_arguments(main: object, capsys: pytest.CaptureFixture[st
     [
         (train_ppo.main, ["--track-id", "nowhere"], "no track 'nowhere'"),
         (train_ppo.main, ["--config", "missing.json"], "configuration file not found: missing.json"),
-        (train_ppo.main, ["--resume", "missing"], "no model missing.zip"),
+        (train_ppo.main, ["--resume", "missing"], "no model or run missing"),
         (
             train_ppo.main,
             ["--track-id", "all", "--num-envs", "2"],
             "--num-envs must be at least the number of tracks, 3",
         ),
-        (evaluate.main, ["--model", "missing"], "no model missing.zip"),
-        (train_sac.main, ["--resume", "missing"], "no model missing.zip"),
+        (evaluate.main, ["--model", "missing"], "no model or run missing"),
+        (train_sac.main, ["--resume", "missing"], "no model or run missing"),
         (train_sac.main, ["--set", "clip_range=1"], "unknown key 'clip_range'"),
         (evaluate.main, ["--model", "missing.onnx"], "no exported driver missing.onnx"),
         (benchmark.main, ["--tracks-dir", "missing"], "tracks folder not found"),

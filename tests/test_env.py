@@ -357,9 +357,9 @@ def test_reset_after_the_bridge_was_lost_connects_anew(tracks: list[Track]) -> N
 
 
 def test_render_mode_is_refused() -> None:
-    """This version draws nothing, and says so."""
-    with pytest.raises(ConfigError, match="render_mode must be None, got 'human'"):
-        RacerEnv(render_mode="human")
+    """What is no render mode is named with those there are."""
+    with pytest.raises(ConfigError, match="render_mode must be None, 'human' or 'rgb_array', got 'ansi'"):
+        RacerEnv(render_mode="ansi")
 
 
 def test_errors_share_a_root() -> None:

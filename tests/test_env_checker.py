@@ -12,16 +12,19 @@ import racer_env
 from racer_env.env import RacerEnv
 
 
-@pytest.fixture
-def made(engine_url: str) -> Iterator[gymnasium.Env]:
-    """The environment as users get it, without the wrappers."""
-    env = gymnasium.make(racer_env.ENV_ID, bridge_url=engine_url).unwrapped
+pytestmark = pytest.mark.timeout(30)
+
+
+@pytest.fixture(params=[None, "rgb_array"])
+def made(engine_url: str, request: pytest.FixtureRequest) -> Iterator[gymnasium.Env]:
+    """The environment as users get it, without the wrappers; with drawing and without."""
+    env = gymnasium.make(racer_env.ENV_ID, bridge_url=engine_url, render_mode=request.param).unwrapped
     yield env
     env.close()
 
 
 def test_gymnasium_checker_is_content(made: gymnasium.Env) -> None:
-    """Gymnasium's checker finds nothing to warn of."""
+    """Gymnasium's checker finds nothing to warn of; it tries all render modes."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_gymnasium_env(made)

@@ -163,8 +163,8 @@ def test_an_export_goes_beside_the_model(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "missing"], "no model missing.zip"),
-        (["--model", "scripted"], "no model scripted.zip"),
+        (["--model", "missing"], "no model or run missing"),
+        (["--model", "scripted"], "no model or run scripted"),
     ],
 )
 def test_what_cannot_be_exported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

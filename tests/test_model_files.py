@@ -69,15 +69,15 @@ def test_a_model_is_found_with_and_without_zip(tmp_path: Path, name: str) -> Non
 def test_a_missing_model_names_those_that_are_there(tmp_path: Path) -> None:
     """The message helps to find the right one."""
     make_zip(tmp_path / "other_final.zip")
-    with pytest.raises(ModelError, match=r"no model .*run_final.zip; in .* there are: other_final.zip"):
+    with pytest.raises(ModelError, match=r"no model or run .*run_final; in .* there are: other"):
         find_model(tmp_path / "run_final")
 
 
 def test_many_models_are_not_all_listed(tmp_path: Path) -> None:
-    """The first eight, and how many more there are."""
+    """The first eight runs, and how many more there are."""
     for number in range(11):
         make_zip(tmp_path / f"run{number:02}_final.zip")
-    with pytest.raises(ModelError, match="run07_final.zip and 3 more"):
+    with pytest.raises(ModelError, match="run06, run07 and 3 more"):
         find_model(tmp_path / "missing")
 
 

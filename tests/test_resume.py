@@ -176,19 +176,30 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_what_is_further_on_is_kept(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run resumed from an earlier checkpoint sets its later ends aside, whole, under a name of their own."""
+    """A run resumed from an earlier checkpoint sets aside what it saved later, whole, under a name of its own."""
     models = run / "models"
     final = (models / "lap_final.zip").read_bytes()
+    best = (models / "lap_best.zip").read_bytes()
     assert ppo(run, "--resume", str(models / "lap_30016_steps"), "--timesteps", "4096") == 0
-    assert (
-        "lap_final.zip is further on, at 81,920 steps, than what is resumed; it is kept as" in capsys.readouterr().err
-    )
+    assert "what 'lap' has saved since lap_30016_steps.zip is kept as the run 'lap-1'" in capsys.readouterr().err
     assert data_of(run, "lap_final").steps == 30016 + 4096
     assert (models / "lap-1_final.zip").read_bytes() == final
     assert find_model("lap-1", models) == models / "lap-1_final.zip"
-    assert load_driver("lap-1", load_physics(), models_dir=models)
+    assert (models / "lap-1_best.zip").read_bytes() == (models / "lap_best.zip").read_bytes() == best
+    for name in ("lap-1", "lap-1_best", "lap-1_60032_steps"):
+        assert load_driver(name, load_physics(), models_dir=models)
+    assert not (models / "lap_60032_steps.zip").exists()
     assert ppo(run, "--resume", "lap", "--timesteps", "4096") == 0
     assert "kept" not in capsys.readouterr().err
+
+
+def test_another_branch_is_kept_however_short_it_is(run: Path) -> None:
+    """What counts is when it was saved: a later branch may have fewer steps than the model that is resumed."""
+    models = run / "models"
+    assert ppo(run, "--resume", str(models / "lap_30016_steps"), "--timesteps", "4096") == 0
+    assert ppo(run, "--resume", str(models / "lap_best"), "--timesteps", "4096", "--set", "gamma=0.9") == 0
+    assert data_of(run, "lap-2_final").steps == 30016 + 4096
+    assert data_of(run, "lap_final").steps == data_of(run, "lap-1_best").steps + 4096
 
 
 def test_a_run_that_is_being_trained_is_left_alone(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

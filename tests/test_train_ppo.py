@@ -163,10 +163,10 @@ def test_only_the_newest_checkpoints_stay(tmp_path: Path) -> None:
         (["--device", "nonsense"], "--device 'nonsense' cannot be used"),
         (["--models-dir", __file__], "cannot use"),
         (["--run-name", ".."], "a run's name may hold"),
-        (["--run-name", "x_final"], "does not end as the files of a run do"),
+        (["--run-name", "x_final"], "does not end in _final, _interrupted"),
         (["--set", "gama=1"], "unknown key 'gama'"),
         (["--hyperparams", "missing.json"], "hyper-parameter file not found: missing.json"),
-        (["--initialize-from", "missing"], "no model missing.zip"),
+        (["--initialize-from", "missing"], "no model or run missing"),
         (["--resume", ""], "expected the path of a model or the name of a run, got ''"),
     ],
 )

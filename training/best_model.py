@@ -66,6 +66,7 @@ class BestModelCallback(PeriodicCallback):
     Attributes:
         best: The score of the best model of the run, before it was resumed too.
         best_in_words: When that was, and what it drove.
+        last_in_words: The same of the last evaluation.
         best_path: Its file.
         why_ended: Why the run was ended early, or None.
     """
@@ -89,6 +90,7 @@ class BestModelCallback(PeriodicCallback):
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
         self.best, self.best_in_words = best_score_of(best_path)
+        self.last_in_words = ""
         self.why_ended: str | None = None
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in course.tracks}
 
@@ -109,9 +111,10 @@ class BestModelCallback(PeriodicCallback):
             say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
             return
         self._log(episodes)
+        self.last_in_words = f"at {self.num_timesteps:,} steps {described(episodes)}"
         score = score_of(episodes, self._lengths)
         if score > self.best:
-            self._save(score, episodes)
+            self._save(score)
         self.why_ended = self._why_end(episodes)
 
     def _policy(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating[Any]]:
@@ -119,8 +122,8 @@ class BestModelCallback(PeriodicCallback):
         actions, _ = self.model.predict(normalised, deterministic=True)
         return actions
 
-    def _save(self, score: Score, episodes: Sequence[Episode]) -> None:
-        words = f"at {self.num_timesteps:,} steps {described(episodes)}"
+    def _save(self, score: Score) -> None:
+        words = self.last_in_words
         remember(self.model, score=list(score), score_in_words=words)
         try:
             save_unit(self.model, self.statistics, self.best_path)

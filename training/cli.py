@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import RacerError
@@ -32,7 +32,10 @@ DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """A command line whose errors are one line."""
+    """A command line whose errors are one line, and whose arguments are written out."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and end with exit code 2."""

@@ -91,7 +91,7 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
     if path.parent == Path():
         candidates += [models_dir / candidate for candidate in candidates]
-    for candidate in candidates:
+    for candidate in candidates if path.suffix != ".onnx" else []:
         settle(candidate)
         if candidate.is_file():
             if not zipfile.is_zipfile(candidate):
@@ -100,11 +100,12 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     folder = path.parent if path.parent != Path() else models_dir
     if models_of(folder, path.name):
         return newest_model(folder, path.name)
-    near = [file.name for file in folder.glob("*.zip")] if folder.is_dir() else []
-    near.sort(key=lambda name: (_PERIODIC.fullmatch(Path(name).stem) is not None, name))  # finished ones first
-    more = f" and {len(near) - 8:,} more" if len(near) > 8 else ""
-    hint = f"in {folder} there are: {', '.join(near[:8])}{more}" if near else "python -m training.train_ppo makes one"
-    raise ModelError(f"no model {candidates[0]}; {hint}")
+    if path.suffix == ".onnx":
+        raise ModelError(f"{path} is an exported driver; expected a model of training")
+    runs = sorted({run_of(file) for file in folder.glob("*.zip")}) if folder.is_dir() else []
+    more = f" and {len(runs) - 8:,} more" if len(runs) > 8 else ""
+    hint = f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
+    raise ModelError(f"no model or run {name}; {hint}")
 
 
 def models_of(folder: Path, run: str) -> list[Path]:
@@ -239,7 +240,7 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
     if not re.fullmatch(r"\w[\w.-]{0,99}", wanted) or _PERIODIC.fullmatch(wanted) or _TAGGED.fullmatch(wanted):
         raise ModelError(
             f"a run's name may hold up to 100 letters, digits, '_', '-' and '.', begins with one of the first three, "
-            f"and does not end as the files of a run do, got {wanted[:120]!r}"
+            f"and does not end in _final, _interrupted, _best or _<number>_steps, got {wanted[:120]!r}"
         )
     if (logs_dir / wanted).exists() and not (logs_dir / wanted).is_dir():
         raise ModelError(f"{logs_dir / wanted} is no folder; choose another --run-name, or put that file elsewhere")
@@ -312,32 +313,35 @@ def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
 
 
 def set_aside(resumed: ModelData) -> None:
-    """Keep the ends of a run that are further on than the model it is resumed from, and would be replaced.
+    """Keep what a run has saved since the model that it is resumed from, and would be replaced or mixed up.
 
-    They become a run of their own, named after this one with a number.
+    It becomes a run of its own, named after this one with a number. The best model stays, as a copy too.
     """
     folder, run = resumed.path.parent, run_of(resumed.path)
-    ends = [path for tag in (FINAL, INTERRUPTED) if (path := model_path(folder, run, tag)).is_file()]
-    further = [path for path in ends if path != resumed.path and _steps_of(path) > resumed.steps]
-    if not further:
+    later = [path for path in models_of(folder, run) if path != resumed.path and _saved_at(path) > resumed.saved_at]
+    best = model_path(folder, run, BEST)
+    if not any(path != best for path in later):
         return
     other = next(name for n in itertools.count(1) if not models_of(folder, name := f"{run}-{n}"))
-    for path in further:
-        steps, kept = _steps_of(path), path.with_name(path.name.replace(run, other, 1))
+    for path in later:
+        kept = path.with_name(other + path.name.removeprefix(run))
         parts = [place for place in _COMPANIONS if place(path).is_file()]
         for place in parts:
             shutil.copy2(place(path), place(kept))
+        if path == best:
+            shutil.copy2(path, kept)
+            continue
         path.rename(kept)  # at every instant one of them is whole
         for place in parts:
             place(path).unlink()
-        note(f"{path.name} is further on, at {steps:,} steps, than what is resumed; it is kept as {kept}")
+    note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}")
 
 
-def _steps_of(path: Path) -> int:
+def _saved_at(path: Path) -> float:
     try:
-        return read_model_data(path).steps
+        return read_model_data(path).saved_at
     except ModelError:
-        return 0
+        return 0.0
 
 
 def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:

@@ -243,13 +243,15 @@ def _say_end(
 ) -> None:
     if best is not None and best.why_ended is not None:
         say(f"ended early: {best.why_ended}")
-    laps = "no lap completed in training"
+    laps = "no training car completed a lap"
     if metrics.best_lap_time is not None:
         laps = f"{count_of(metrics.total_laps, 'lap')} in training, best {metrics.best_lap_time:.2f} s"
     say(f"trained {count_of(steps, 'step')} in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")
     say(f"saved {run.path(FINAL)}")
     has_best = best is not None and run.path(BEST).is_file()
     if best is not None and has_best:
+        if best.last_in_words != best.best_in_words:
+            say(f"the last evaluation was {best.last_in_words}")
         say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
     say(f"see it lap: {_evaluate(run, run.path(BEST if has_best else FINAL))}")
 

@@ -328,6 +328,9 @@ def _settings(algorithm: Algorithm, beginning: _Beginning | None, arguments: arg
     carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
     after = overridden(before, arguments.hyperparams, arguments.assignments)
+    for name, value in as_document(after).items() if beginning.resumes else []:
+        if value != as_document(before)[name]:
+            say(f"{name} is {value} from here on; it was {as_document(before)[name]}")
     for name in fixed:
         if getattr(before, name) != getattr(after, name):
             raise ConfigError(
@@ -452,7 +455,7 @@ def _make_model(
             model.policy.load_state_dict(source.policy.state_dict())
             say(f"began with the weights and statistics of {beginning.data.path}")
     if beginning is not None and beginning.resumes and algorithm.has_buffer:
-        _fill_buffer(model, transitions)
+        _fill_buffer(model, transitions, run.timesteps)
     remember(
         model,
         hyperparameters=as_document(run.settings),
@@ -474,7 +477,7 @@ def _say_learning_rate(run: "Run", schedule: Any) -> None:
     )
 
 
-def _fill_buffer(model: Any, transitions: "Transitions | None") -> None:
+def _fill_buffer(model: Any, transitions: "Transitions | None", timesteps: int) -> None:
     """Take over the replay buffer that was saved with a model, or say that it is filled again."""
     from training.replay import fill_buffer
 
@@ -482,3 +485,5 @@ def _fill_buffer(model: Any, transitions: "Transitions | None") -> None:
         say(f"took over {count_of(fill_buffer(model, transitions), 'step')} of its replay buffer")
     else:
         say(f"it has no replay buffer: it drives {count_of(model.learning_starts, 'step')} before it learns on")
+        if timesteps <= model.learning_starts:
+            say(f"warning: --timesteps {timesteps} ends before that; it will not learn anything")
