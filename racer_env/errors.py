@@ -50,3 +50,7 @@ class BridgeLostError(BridgeError):
 
 class RenderError(RacerError):
     """Something cannot be drawn: there is no display, or the track or the car's place is not known."""
+
+
+class RecordingError(RacerError, ValueError):
+    """A recorded drive is missing, unreadable, or cannot be replayed here."""

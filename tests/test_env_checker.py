@@ -11,7 +11,6 @@ from stable_baselines3.common.env_checker import check_env as check_sb3_env
 import racer_env
 from racer_env.env import RacerEnv
 
-
 pytestmark = pytest.mark.timeout(30)
 
 

@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from stable_baselines3.common.logger import Image
 from stable_baselines3.common.vec_env import VecNormalize
 
-from racer_env.errors import BridgeError, ModelError
+from racer_env.errors import BridgeError, ModelError, RecordingError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.tracks import Track
 from training.callbacks import PeriodicCallback
-from training.cli import count_of, say
+from training.cli import count_of, note, say
 from training.evaluation import Course, Episode, summarise
 from training.health import check_model
 from training.model_data import read_model_data
 from training.model_files import find_statistics, settle
+from training.record_laps import RecordLaps
+from training.recording import record_episode
+from training.replaying import racing_line_picture
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
@@ -81,7 +85,20 @@ class BestModelCallback(PeriodicCallback):
         action_repeat: int = 1,
         stop_when_competent: bool = False,
         stop_when_lap_time: float | None = None,
+        records: RecordLaps | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            course: Where it drives; with actions kept, where laps are to be recorded and drawn.
+            statistics: The training environment's.
+            best_path: Where the best model goes.
+            frequency: Environment steps between evaluations.
+            action_repeat: Ticks that each action holds.
+            stop_when_competent: End the run once all laps are clean.
+            stop_when_lap_time: End it once there is also a lap of at most so many seconds on every track.
+            records: Keeps record laps; None records and draws nothing.
+        """
         super().__init__(frequency)
         self.course = course
         self.statistics = statistics
@@ -90,6 +107,7 @@ class BestModelCallback(PeriodicCallback):
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
         self.best, self.best_in_words = best_score_of(best_path)
+        self.records = records
         self.last_in_words = ""
         self.why_ended: str | None = None
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in course.tracks}
@@ -110,6 +128,8 @@ class BestModelCallback(PeriodicCallback):
         except BridgeError as error:  # if the game is gone, the next step of training will tell
             say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
             return
+        if self.records is not None:
+            self._record(episodes, self.records)
         self._log(episodes)
         self.last_in_words = f"at {self.num_timesteps:,} steps {described(episodes)}"
         score = score_of(episodes, self._lengths)
@@ -145,6 +165,22 @@ class BestModelCallback(PeriodicCallback):
         if self.stop_when_competent:
             return f"it is competent: {described(episodes)}"
         return None
+
+    def _record(self, episodes: Sequence[Episode], records: RecordLaps) -> None:
+        """Offer what was driven as record laps, and put its racing lines into the log."""
+        for track in self.course.tracks:
+            if not isinstance(track, Track):
+                continue
+            driven = next(episode for episode in episodes if episode.track_id == track.id)
+            try:
+                recording = record_episode(self.best_path.stem, track, driven)
+            except RecordingError as error:
+                note(f"{error}; this run keeps no record laps")
+                self.records = None
+                return
+            records.offer(recording, self.num_timesteps)
+            picture = Image(racing_line_picture(recording.drive), "HWC")
+            self.logger.record(f"racing_line/{track.id}", picture, exclude=("stdout", "log", "json", "csv"))
 
     def _log(self, episodes: Sequence[Episode]) -> None:
         for name, value in summarise(episodes).items():

@@ -39,6 +39,12 @@ class Driver:
     track_ids: tuple[str, ...] = ()
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """A short name; an export's is that of its folder too."""
+        path = Path(self.name)
+        return f"{path.parent.name}/{path.name}" if path.suffix == ".onnx" else path.stem
+
     def __call__(self, observations: Observations) -> Actions:
         """Return actions (N, 3) for raw observations (N, 14)."""
         return self.act(observations)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from racer_env.rendering import CAMERAS, WHOLE
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
     DONE,
@@ -24,6 +25,7 @@ from training.cli import (
 if TYPE_CHECKING:
     from racer_env.bridge import AnyTrack, Bridge
     from racer_env.config import AiConfig
+    from racer_env.tracks import Track
     from training.driver import Driver
     from training.evaluation import Episode
 
@@ -39,13 +41,15 @@ def make_parser() -> Parser:
         epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read; "
         "an .onnx file contains none.",
     )
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
         "--model",
-        required=True,
         metavar="MODEL",
         help="a model's path, with or without .zip; a run's name, for its newest model, not its best; an exported "
         f"driver.onnx, or model.onnx with vecnorm_stats.json beside it; '{SCRIPTED}' is a simple driver by rule",
     )
+    what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
+    parser.add_argument("--compare", metavar="MODEL", help="another driver on the same tracks, to compare with")
     statistics = parser.add_mutually_exclusive_group()
     statistics.add_argument(
         "--vecnorm", type=Path, metavar="FILE", help="the model's statistics (default: as training names them)"
@@ -79,6 +83,17 @@ def make_parser() -> Parser:
         "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    look = parser.add_argument_group("to look at (with several tracks, each has its id in the file's name)")
+    look.add_argument("--record", type=Path, metavar="FILE.npz", help="save the drive with the best lap, for --replay")
+    look.add_argument("--video", type=Path, metavar="FILE", help="write the best lap as a video, .mp4 or .gif")
+    look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
+    look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"of the video (default: {WHOLE})")
+    look.add_argument(
+        "--plot",
+        type=Path,
+        metavar="DIR",
+        help="draw racing line, telemetry and lap times, and how far ahead of --compare, or the scripted driver, it is",
+    )
     return parser
 
 
@@ -88,6 +103,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
+    if arguments.video is not None:
+        from training.video import check_video
+
+        check_video(arguments.video, arguments.fps)  # before anything is driven for it
+    if arguments.replay is not None:
+        return _replay(arguments)
     from racer_env.config import load_config
     from training.driver import tracks_of
 
@@ -104,47 +125,102 @@ def _drive(
     from training.model_files import load_tracks_for
 
     tracks = load_tracks_for(own_tracks, arguments.track_id, arguments.tracks_dir, bridge)
+    looks = any(path is not None for path in (arguments.record, arguments.video, arguments.plot))
+    known: list[Track] = []
+    if looks:
+        from racer_env.rendering.shadow import known_track
+
+        known = [known_track(track) for track in tracks]
     with Preparation(None if bridge else tracks[0], quiet=arguments.json):
-        from training.driver import load_driver
         from training.evaluation import drive
+        from training.run_record import note_changed_tracks
 
-    from training.run_record import note_changed_tracks
+    compared = arguments.compare or (SCRIPTED if arguments.plot is not None and arguments.model != SCRIPTED else None)
+    drivers = [_load(arguments, name, bridge) for name in (arguments.model, compared) if name is not None]
+    driven = []
+    for driver in drivers:
+        note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
+        episodes = drive(
+            driver,
+            tracks,
+            config=config,
+            laps=arguments.laps,
+            episodes=arguments.episodes,
+            bridge=bridge,
+            action_repeat=driver.action_repeat,
+            keeps_actions=looks,
+        )
+        driven.append(episodes)
+    for sentence in _limits(tracks, config, driven[0]):
+        note(sentence)
+    told = list(zip(drivers, driven, strict=True))[: 2 if arguments.compare else 1]
+    _tell(arguments, [(driver, _by_track(tracks, episodes)) for driver, episodes in told])
+    if looks:
+        from training.showing import driven_by, show
 
-    driver = load_driver(
-        arguments.model,
+        labels = _apart([driver.label for driver in drivers])
+        seen = [driven_by(label, known, episodes) for label, episodes in zip(labels, driven, strict=True)]
+        show(arguments, seen, note if arguments.json else say)
+    return DONE
+
+
+def _load(arguments: argparse.Namespace, name: str, bridge: "Bridge | None") -> "Driver":
+    from training.driver import load_driver
+
+    is_first = name == arguments.model  # the arguments about statistics and noise are about it
+    return load_driver(
+        name,
         physics_behind(bridge),
         models_dir=arguments.models_dir,
-        vecnorm=arguments.vecnorm,
-        normalise=not arguments.no_vecnorm,
-        deterministic=arguments.deterministic,
+        vecnorm=arguments.vecnorm if is_first else None,
+        normalise=not (arguments.no_vecnorm and is_first),
+        deterministic=arguments.deterministic or not is_first,
         seed=arguments.seed,
         device=arguments.device,
         any_physics=arguments.any_physics,
     )
-    note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
-    episodes = drive(
-        driver,
-        tracks,
-        config=config,
-        laps=arguments.laps,
-        episodes=arguments.episodes,
-        bridge=bridge,
-        action_repeat=driver.action_repeat,
-    )
-    by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
-    for sentence in _limits(tracks, config, episodes):
-        note(sentence)
-    if arguments.json:
-        print(json.dumps(_as_json(driver, by_track), indent=2))
-        return DONE
-    holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
-    say(f"{Path(driver.name).name}, {count_of(arguments.laps, 'lap')} from a standing start on each track{holds}")
-    for line in format_table({track_id: _row(driven) for track_id, driven in by_track.items()}):
-        say(line)
-    for track_id, driven in by_track.items():
-        times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in driven[:5]]
-        say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    """Drive a recording again, and treat it as any other drive."""
+    from training.driver import Driver, scripted_driver
+    from training.recording import load_recording
+    from training.showing import Driven, episode_of, show
+
+    recording = load_recording(arguments.replay)
+    name, track_id = recording.driver, recording.track.id
+    episodes = {track_id: [episode_of(recording.drive)]}
+    _tell(arguments, [(Driver(name, scripted_driver), episodes)])
+    show(arguments, [Driven(name, episodes, {track_id: recording})], note if arguments.json else say)
     return DONE
+
+
+def _apart(labels: list[str]) -> list[str]:
+    """Return names that differ, where two drivers are the same."""
+    return [label if label not in labels[:index] else f"{label} (2)" for index, label in enumerate(labels)]
+
+
+def _by_track(tracks: Sequence["AnyTrack"], episodes: Sequence["Episode"]) -> dict[str, list["Episode"]]:
+    return {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
+
+
+def _tell(arguments: argparse.Namespace, driven: Sequence[tuple["Driver", dict[str, list["Episode"]]]]) -> None:
+    """Print the figures of one driver or of two."""
+    if arguments.json:
+        document = _as_json(*driven[0])
+        if len(driven) > 1:
+            document["compared_with"] = _as_json(*driven[1])
+        print(json.dumps(document, indent=2))
+        return
+    for driver, by_track in driven:
+        holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
+        what = f"{count_of(arguments.laps, 'lap')} from a standing start on each track"
+        say(f"{Path(driver.name).name}, {'replayed' if arguments.replay else what}{holds}")
+        for line in format_table({track_id: _row(episodes) for track_id, episodes in by_track.items()}):
+            say(line)
+        for track_id, episodes in by_track.items():
+            times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in episodes[:5]]
+            say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
 
 
 def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:

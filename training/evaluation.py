@@ -41,6 +41,7 @@ class Episode:
         off_track_ticks: Ticks off the road.
         reward: Sum of the raw rewards.
         was_cut: Whether the game ended it by its own limit of steps.
+        actions: The action of every tick, (3,); empty where the course keeps none.
     """
 
     track_id: str
@@ -52,6 +53,7 @@ class Episode:
     off_track_ticks: int = 0
     reward: float = 0.0
     was_cut: bool = False
+    actions: list[npt.NDArray[np.floating]] = field(default_factory=list, repr=False)
     _touched: bool = False  # a wall, on the running lap
 
     def count_step(self, info: npt.NDArray[np.void], reward: float) -> None:
@@ -101,6 +103,7 @@ class Course:
         laps: int = 3,
         episodes: int = 1,
         bridge: Bridge | None = None,
+        keeps_actions: bool = False,
     ) -> None:
         """Make it.
 
@@ -110,6 +113,7 @@ class Course:
             laps: Per episode.
             episodes: Per track.
             bridge: Where the game is; None is the embedded simulator.
+            keeps_actions: Whether episodes keep the actions, to be recorded.
         """
         self.tracks = list(tracks)
         self.laps = laps
@@ -119,6 +123,7 @@ class Course:
         self._count = len(tracks) * episodes
         self._config = AiConfig(_visible(config.weights), unlimited)
         self._bridge = bridge
+        self._keeps_actions = keeps_actions
         self._engine: Engine | None = None
 
     def drive(self, policy: Policy, action_repeat: int = 1, show: bool = True) -> list[Episode]:
@@ -157,6 +162,8 @@ class Course:
                 ticks += 1
                 engine.step(actions)
                 for index in running:
+                    if self._keeps_actions:
+                        results[index].actions.append(actions[index])
                     results[index].count_step(engine.infos[index], float(engine.rewards[index]))
                     results[index].was_cut = bool(engine.truncated[index])
                 bar.n = sum(len(result.lap_ticks) for result in results)
@@ -187,9 +194,10 @@ def drive(
     episodes: int = 1,
     bridge: Bridge | None = None,
     action_repeat: int = 1,
+    keeps_actions: bool = False,
 ) -> list[Episode]:
     """Drive once from the standing start of every track; the arguments are those of ``Course``."""
-    course = Course(tracks, config=config, laps=laps, episodes=episodes, bridge=bridge)
+    course = Course(tracks, config=config, laps=laps, episodes=episodes, bridge=bridge, keeps_actions=keeps_actions)
     with contextlib.closing(course):
         return course.drive(policy, action_repeat)
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
-from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
-from torch.utils.tensorboard import SummaryWriter
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from racer_env.bridge import AnyTrack, Bridge
@@ -30,11 +29,14 @@ from training.callbacks import (
 from training.cli import DONE, MAX_SEED, command_line, count_of, say
 from training.evaluation import Course
 from training.health import HealthCallback, check_model, check_statistics
+from training.hyperparameters import as_document
 from training.interruption import Interrupted, Interruption
 from training.model_files import BEST, FINAL, INTERRUPTED, model_path, newest_model
 from training.model_loading import UNKNOWN_PHYSICS
+from training.record_laps import RecordLaps
 from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
+from training.tensorboard import RunTensorBoard
 
 LOG_FREQUENCY = 1_000  # environment steps between the points of an off-policy algorithm in TensorBoard
 
@@ -105,14 +107,6 @@ class Run:
         return model_path(self.models_dir, self.name, tag)
 
 
-class _TensorBoard(TensorBoardOutputFormat):
-    """Goes on with a run's curves; what stands there beyond its first step, a killed run has left, and is hidden."""
-
-    def __init__(self, folder: Path, first_step: int) -> None:
-        self.writer = SummaryWriter(log_dir=str(folder), purge_step=first_step + 1 if first_step else None)
-        self._is_closed = False
-
-
 def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     """Train, show progress, save checkpoints and the best model, and save the end whatever it is.
 
@@ -129,7 +123,9 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         ai_config=run.config.to_json(),
     )
     first_step = run.first_step
-    model.set_logger(Logger(str(run.log_dir), [_TensorBoard(run.log_dir, first_step)]))
+    board = RunTensorBoard(run.log_dir, first_step)
+    board.describe(_described(run, model), [track.id for track in run.tracks])
+    model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.timesteps)
     is_off_policy = isinstance(model, OffPolicyAlgorithm)
@@ -171,10 +167,17 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     return DONE
 
 
+def _described(run: Run, model: BaseAlgorithm) -> dict[str, Any]:
+    """Return what a run differs by from others."""
+    tracks = " ".join(track.id for track in run.tracks)
+    algorithm = {"algorithm": type(model).__name__, "tracks": tracks, "num_envs": run.num_envs, "seed": run.seed}
+    return {**algorithm, **as_document(run.settings)}
+
+
 def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> BestModelCallback | None:
     if not run.eval_freq:
         return None
-    course = Course(run.tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge)
+    course = Course(run.tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge, keeps_actions=True)
     stack.callback(course.close)
     return BestModelCallback(
         course,
@@ -184,6 +187,7 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         action_repeat=run.settings.action_repeat,
         stop_when_competent=run.stop_when_competent,
         stop_when_lap_time=run.stop_when_lap_time,
+        records=RecordLaps(run.log_dir, run.name),
     )
 
 

@@ -3,3 +3,6 @@
 import os
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # before anything here imports pygame
+
+WHOLE, FOLLOW = "track", "follow"  # cameras
+CAMERAS = (WHOLE, FOLLOW)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pygame
 
 from racer_env.errors import ConfigError
-from racer_env.rendering import style
+from racer_env.rendering import CAMERAS, FOLLOW, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
@@ -16,8 +16,6 @@ from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import scenery_of
 from racer_env.tracks import Track
 
-WHOLE, FOLLOW = "track", "follow"
-CAMERAS = (WHOLE, FOLLOW)
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
 FOLLOW_SCALE = 5.0  # pixels per unit of the camera that follows a car
@@ -60,7 +58,7 @@ class Painter:
         self.camera = camera
         self.rays = rays
         self.trails = trails
-        self._surface = pygame.Surface(self.size, depth=24)
+        self._surface = pygame.Surface(self.size, depth=32)
         width, height = self.size
         panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
         self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
@@ -83,7 +81,7 @@ class Painter:
             message: Across the map.
 
         Returns:
-            The picture; the next frame is drawn into the same one.
+            The picture, 32 bits a pixel; the next frame is drawn into the same one.
         """
         focused = cars[focus] if cars else None
         camera, physics = self.camera_on(focused), self.track.physics
@@ -108,8 +106,8 @@ class Painter:
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return the last frame as an array of its own, (height, width, 3)."""
-        array: npt.NDArray[np.uint8] = pygame.surfarray.array3d(self._surface).swapaxes(0, 1)
-        return np.ascontiguousarray(array)
+        width, height = self.size
+        return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 
     def _draw_scenery(self, camera: Camera) -> None:
         scenery = scenery_of(self.track, camera.scale)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from racer_env.rendering import style
+from racer_env.rendering import WHOLE, style
 from racer_env.rendering.car_view import CarView
-from racer_env.rendering.painter import SIZE, WHOLE, Painter
+from racer_env.rendering.painter import SIZE, Painter
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
 

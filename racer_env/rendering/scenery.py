@@ -41,7 +41,7 @@ class Scenery:
         self._left, self._top = left, top
         size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
         large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
-        self.picture = pygame.transform.smoothscale(large.draw(), size)
+        self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, as what it is drawn into
 
     def place_of(self, x: float, y: float) -> tuple[float, float]:
         """Return the pixel of the picture where a point of the world is."""
@@ -61,7 +61,7 @@ class _Drawing:
         self.track = track
         self.scale = scale
         self.origin = np.array([left, top])
-        self.surface = pygame.Surface(size, depth=24)
+        self.surface = pygame.Surface(size, depth=32)
         line = track.geometry.centre_line
         self.distance = np.arange(0.0, track.length, STEP)
         self.centre, self.half_width = line.point_at(self.distance), line.half_width_at(self.distance)
@@ -111,7 +111,7 @@ class _Drawing:
 
     def _outside(self) -> None:
         """Paint over what lies beyond the walls."""
-        cover = pygame.Surface(self.surface.get_size(), depth=24)
+        cover = pygame.Surface(self.surface.get_size(), depth=32)
         cover.fill(style.OUTSIDE)
         pygame.draw.polygon(cover, _SEE_THROUGH, self._pixels(self.track.geometry.outer_wall))
         pygame.draw.polygon(cover, style.OUTSIDE, self._pixels(self.track.geometry.inner_wall))
