@@ -43,8 +43,9 @@ class Painter:
         rays: bool = True,
         trails: bool = True,
         readout: bool = True,
+        footer: int = 0,
     ) -> None:
-        """Make it.
+        """Make it; a footer is so many pixels at the bottom for ``draw_footer``.
 
         Raises:
             ConfigError: Size or camera cannot be.
@@ -62,7 +63,7 @@ class Painter:
         width, height = self.size
         panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
         self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
-        self.map_area: Area = (panel, 0, width - panel, height)
+        self.map_area: Area = (panel, 0, width - panel, height - footer)
         self._whole = whole_track(track, self.map_area)
 
     def camera_on(self, car: CarView | None) -> Camera:
@@ -103,6 +104,14 @@ class Painter:
         if self._readout is not None:
             self._readout.draw(surface, self.track.name, cars, focus)
         return surface
+
+    def draw_footer(self, text: str) -> None:
+        """Write a line below the map of the last frame."""
+        left, top, width, height = self.map_area
+        footer = self.size[1] - top - height
+        self._surface.fill(style.PANEL, (left, top + height, width, footer))
+        where = (left + 12, top + height + footer / 2)
+        draw_text(self._surface, text, where, int(footer * 0.7), style.TEXT_DIM, "midleft", width - 24)
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return the last frame as an array of its own, (height, width, 3)."""

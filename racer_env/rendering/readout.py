@@ -91,9 +91,8 @@ class Readout:
         return place.bottom
 
     def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
-        right = x + _font(self._large).size("160")[0]
-        number = draw_text(surface, f"{car.speed:.0f}", (right, y), self._large, anchor="topright")
-        beside = (number.right + 8, number.bottom - self._large * 0.16)
+        number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large)
+        beside = (x + _font(self._large).size("160")[0] + 8, number.bottom - self._large * 0.16)
         draw_text(surface, _UNIT, beside, self._small, style.TEXT_DIM, "bottomleft")
         return number.bottom
 

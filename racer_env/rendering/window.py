@@ -16,6 +16,7 @@ class Window:
     """A window of a fixed size.
 
     Attributes:
+        size: Width and height in pixels.
         is_open: Whether the user has not closed it.
         keys: The keys that are held down, by pygame's numbers.
     """
@@ -26,6 +27,7 @@ class Window:
         Raises:
             RenderError: There is no display.
         """
+        self.size = size
         driver = os.environ.get("SDL_VIDEODRIVER", "")
         has_screen = sys.platform in ("win32", "darwin") or bool(
             os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
