@@ -54,3 +54,7 @@ class RenderError(RacerError):
 
 class RecordingError(RacerError, ValueError):
     """A recorded drive is missing, unreadable, or cannot be replayed here."""
+
+
+class RunError(RacerError, ValueError):
+    """The files of a training run are missing or unreadable."""

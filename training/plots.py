@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
@@ -73,7 +73,7 @@ def racing_line(drive: Drive, lap: Lap) -> Figure:
     """Return the map of a lap: its line coloured by speed, with braking points."""
     driven, track = along(drive, lap), drive.track
     low, high = track.geometry.outer_wall.min(axis=0), track.geometry.outer_wall.max(axis=0)
-    figure = _figure(9.0, 9.0 * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.9)
+    figure = new_figure(9.0, 9.0 * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.9)
     axes = figure.add_subplot()
     _draw_road(axes, track)
     points = np.stack([driven.states["x"], driven.states["y"]], axis=1)
@@ -109,8 +109,8 @@ def _draw_road(axes: "Axes", track: Track) -> None:
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     left, right = centre + normal * half_width, centre - normal * half_width
     quads = np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1)
-    for quad in quads:
-        axes.fill(*quad.T, color=colour(style.ROAD), linewidth=0.6, zorder=2)
+    road = colour(style.ROAD)
+    axes.add_collection(PolyCollection(list(quads), facecolors=road, edgecolors=road, linewidths=0.6, zorder=2))
     for wall in (geometry.outer_wall, geometry.inner_wall):
         axes.plot(*wall.T, color=colour(style.WALL), linewidth=1.6, zorder=3)
     axes.plot(*np.stack([left[0], right[0]]).T, color="white", linewidth=3, zorder=3)
@@ -122,9 +122,9 @@ def _draw_road(axes: "Axes", track: Track) -> None:
         spine.set_visible(False)
 
 
-def telemetry(laps: Sequence[tuple[Drive, Lap]]) -> Figure:
+def telemetry(laps: Sequence[tuple[Drive, Lap]], height: float = 8.0) -> Figure:
     """Return speed, throttle, brake and steering over arc length, of one or several laps of one track."""
-    figure = _figure(10.0, 8.0)
+    figure = new_figure(10.0, height)
     rows: Any = figure.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 1, 1.2])
     for index, (drive, lap) in enumerate(laps):
         driven = along(drive, lap)
@@ -136,7 +136,7 @@ def telemetry(laps: Sequence[tuple[Drive, Lap]]) -> Figure:
     for axes, title, limit in zip(rows, titles, limits, strict=True):
         axes.set_ylabel(title)
         axes.set_ylim(*limit)
-        _clean(axes)
+        clean(axes)
     rows[3].axhline(0, color=GREY, linewidth=0.8)
     rows[3].set_xlabel("distance along the track in units")
     rows[3].set_xlim(0, laps[0][0].track.length)
@@ -147,7 +147,7 @@ def telemetry(laps: Sequence[tuple[Drive, Lap]]) -> Figure:
 
 def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str) -> Figure:
     """Return the times of all laps that some drivers drove on a track, lap by lap."""
-    figure = _figure(10.0, 4.2)
+    figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
     most = max((len(episode.lap_ticks) for _, episodes in drivers for episode in episodes), default=0)
     for index, (name, episodes) in enumerate(drivers):
@@ -156,8 +156,8 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
         for episode in episodes:
             numbers = np.arange(1, len(episode.lap_ticks) + 1) + offset
             axes.plot(numbers, episode.lap_times, color=colour, alpha=0.25, linewidth=1)
-            for clean, face in ((True, colour), (False, "white")):
-                chosen = [i for i, is_clean in enumerate(episode.clean) if is_clean == clean]
+            for is_clean, face in ((True, colour), (False, "white")):
+                chosen = [i for i, was_clean in enumerate(episode.clean) if was_clean == is_clean]
                 there = [episode.lap_times[i] for i in chosen]
                 axes.plot(numbers[chosen], there, "o", color=colour, markerfacecolor=face, markersize=7)
         if times:
@@ -171,13 +171,13 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
     axes.set_xlabel("lap of an episode (hollow: touched a wall)")
     axes.set_ylabel("lap time in s")
     axes.set_title(f"laps on {track_id}", loc="left")
-    _clean(axes)
+    clean(axes)
     return figure
 
 
 def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
     """Return how far one lap is ahead of another in time, along the track."""
-    figure = _figure(10.0, 4.2)
+    figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
     distance, ahead = seconds_ahead(one, other)
     axes.fill_between(distance, 0, ahead, where=(ahead >= 0).tolist(), color=GAIN, alpha=0.3, interpolate=True)
@@ -189,7 +189,7 @@ def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
     axes.set_ylabel("s ahead")
     names = [f"{drive.driver} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
     axes.set_title(f"{names[0]} ahead of {names[1]}, best laps on {one[0].track.id}", loc="left")
-    _clean(axes)
+    clean(axes)
     return figure
 
 
@@ -235,11 +235,13 @@ def _colour(index: int) -> str:
     return DRIVERS[index % len(DRIVERS)]
 
 
-def _figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches, as all plots here begin."""
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def _clean(axes: "Axes") -> None:
+def clean(axes: "Axes") -> None:
+    """Give axes the look of all plots here."""
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=GREY, length=0)
