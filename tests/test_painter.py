@@ -1,0 +1,235 @@
+"""Pictures: what is drawn is where it should be, and nothing else changes."""
+
+import math
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+
+from racer_env.errors import ConfigError
+from racer_env.physics import load_physics
+from racer_env.rendering import style
+from racer_env.rendering.car_view import CarView
+from racer_env.rendering.painter import Painter
+from racer_env.simulator.simulator import Simulator
+from racer_env.tracks import Track
+
+Frame = np.ndarray
+SIZE = (640, 400)
+ON_ROAD = (200.0, 0.0)  # of the ring: at the right, on its centre line
+
+
+def make_car(x: float, y: float, heading: float = math.pi / 2, **more: Any) -> CarView:
+    """Return a car that is drawn in a colour that nothing else has."""
+    return CarView("it", (255, 0, 255), x=x, y=y, heading=heading, **more)
+
+
+def make_painter(track: Track, **more: Any) -> Painter:
+    """Return a painter of the bare map."""
+    return Painter(track, SIZE, **{"rays": False, "trails": False, "readout": False, **more})
+
+
+def frame_of(painter: Painter, *cars: CarView) -> Frame:
+    """Return a frame, (height, width, 3) of whole numbers."""
+    painter.draw(cars)
+    return painter.pixels().astype(int)
+
+
+def changed(one: Frame, other: Frame) -> np.ndarray:
+    """Return the pixels (n, 2) x, y at which two frames differ."""
+    return np.argwhere((one != other).any(axis=2))[:, ::-1]
+
+
+def pixel_at(painter: Painter, frame: Frame, point: tuple[float, float]) -> tuple[int, ...]:
+    """Return the colour at a point of the world."""
+    x, y = np.round(painter.camera_on(None).to_pixels(point)).astype(int)
+    return tuple(frame[y, x])
+
+
+def test_a_car_is_drawn_where_it_is(ring: Track) -> None:
+    """Its pixels lie around its place and nowhere else; the body's colour is there."""
+    painter = make_painter(ring)
+    empty = frame_of(painter)
+    for angle in np.linspace(0, 2 * math.pi, 7):
+        place = (200 * math.cos(angle), 200 * math.sin(angle))
+        with_car = frame_of(painter, make_car(*place))
+        pixels = changed(empty, with_car)
+        middle = painter.camera_on(None).to_pixels(place)
+        assert len(pixels) > 100
+        assert pixels.mean(axis=0) == pytest.approx(middle, abs=2.0)
+        assert np.abs(pixels - middle).max() < 20
+        assert (with_car == (255, 0, 255)).all(axis=2).any()
+
+
+def test_only_a_moved_car_changes_a_frame(ring: Track) -> None:
+    """Between two frames, pixels change around its old and its new place only."""
+    painter = make_painter(ring)
+    places = [(200.0, 0.0), (0.0, 200.0)]
+    pixels = changed(*(frame_of(painter, make_car(*place)) for place in places))
+    middles = painter.camera_on(None).to_pixels(places)
+    nearest = np.min([np.abs(pixels - middle).max(axis=1) for middle in middles], axis=0)
+    assert nearest.max() < 20
+
+
+def test_a_car_points_where_it_is_heading(ring: Track) -> None:
+    """A car that heads the other way is the same picture upside down; its wing is in front."""
+    painter = make_painter(ring)
+    middle = np.round(painter.camera_on(None).to_pixels((0.0, 0.0))).astype(int)  # off the road: one colour all around
+
+    def crop(heading: float) -> Frame:
+        frame = frame_of(painter, make_car(0.0, 0.0, heading))
+        x, y = middle
+        return frame[y - 18 : y + 18, x - 18 : x + 18]
+
+    east, west, north = crop(0.0), crop(math.pi), crop(math.pi / 2)
+    assert np.abs(east - west[::-1, ::-1]).mean() < 3
+    assert np.abs(north - np.rot90(east)).mean() < 3
+    dark = np.argwhere(east.sum(axis=2) < 90)  # tyres and wing; the wing is wide and in front
+    assert (dark[:, 1] > 26).sum() > (dark[:, 1] < 9).sum()
+
+
+def test_front_wheels_turn(ring: Track) -> None:
+    """What changes with the wheel angle lies in the front half of the car."""
+    painter = make_painter(ring)
+    straight, turned = (frame_of(painter, make_car(0.0, 0.0, 0.0, wheel_angle=angle)) for angle in (0.0, 0.6))
+    pixels = changed(straight, turned)
+    assert 4 <= len(pixels) < 200
+    assert pixels[:, 0].min() > painter.camera_on(None).to_pixels((0.0, 0.0))[0]
+
+
+def test_surfaces_have_colours_of_their_own(ring: Track) -> None:
+    """Road, shoulder, runoff, wall and outside, from the inside out, as the game has them."""
+    painter = Painter(ring, (1600, 1600), rays=False, trails=False, readout=False)
+    frame = frame_of(painter)
+    for radius, colour in ((210, style.ROAD), (232, style.SHOULDER), (246, style.RUNOFF), (257, style.OUTSIDE)):
+        point = (radius * math.cos(1.0), radius * math.sin(1.0))
+        assert pixel_at(painter, frame, point) == pytest.approx(colour, abs=6)
+    assert pixel_at(painter, frame, (0.0, 0.0)) == style.OUTSIDE
+    wall = painter.camera_on(None).to_pixels(ring.geometry.outer_wall[:-1]).round().astype(int)
+    on_wall = frame[wall[:, 1], wall[:, 0]]
+    assert (np.abs(on_wall - style.WALL).max(axis=1) < 40).mean() > 0.9
+    assert len({style.ROAD, style.SHOULDER, style.RUNOFF, style.OUTSIDE, style.WALL}) == 5
+
+
+def test_the_start_line_is_chequered(ring: Track) -> None:
+    """Black and white squares, across the road at the start and nowhere else."""
+    painter = Painter(ring, (1280, 800), rays=False, trails=False, readout=False)
+    frame = frame_of(painter)
+    x, y = painter.camera_on(None).to_pixels(ON_ROAD).astype(int)
+    around = frame[y - 12 : y + 3, x - 24 : x + 24].reshape(-1, 3).sum(axis=1)
+    assert (around < 90).sum() > 50
+    assert (around > 700).sum() > 50
+    elsewhere = pixel_at(painter, frame, (-205.0, 0.0))
+    assert elsewhere == pytest.approx(style.ROAD, abs=6)
+
+
+def test_the_camera_follows(ring: Track) -> None:
+    """The car stays in the middle while the road moves by what it has driven."""
+    painter = make_painter(ring, camera="follow")
+    middle = np.array(SIZE) / 2
+    for place in ((200.0, 0.0), (0.0, 200.0), (-150.0, 140.0)):
+        car = make_car(*place)
+        pixels = np.argwhere((frame_of(painter, car) == (255, 0, 255)).all(axis=2))[:, ::-1]
+        assert pixels.mean(axis=0) == pytest.approx(middle, abs=6)
+        camera = painter.camera_on(car)
+        beside = camera.to_pixels((place[0] + 10, place[1])) - middle
+        assert beside == pytest.approx((10 * camera.scale, 0), abs=1e-9)
+        assert camera.scale > 2 * painter.camera_on(None).scale
+
+
+def test_rays_end_where_the_car_sees_a_wall(ring: Track) -> None:
+    """Nine of them, as observed; they can be switched off."""
+    simulator = Simulator([ring], 1)
+    car = make_car(0, 0)
+    car.begin(simulator.cars[0], simulator.observations[0], ring.physics)
+    assert len(car.rays) == 9
+    painter = make_painter(ring, rays=True)
+    frame = frame_of(painter, car)
+    for index, distance in enumerate(car.rays):
+        angle = car.heading - math.pi / 2 + index * math.pi / 8
+        end = (car.x + distance * math.cos(angle), car.y + distance * math.sin(angle))
+        assert pixel_at(painter, frame, end) == pytest.approx(style.RAY, abs=60)
+    painter.rays = False
+    assert not (frame_of(painter, car) == style.RAY).all(axis=2).any()
+
+
+def test_the_trail_has_the_colours_of_the_speed(ring: Track) -> None:
+    """Red where it was slow, blue where it was fast; it can be switched off."""
+    painter = make_painter(ring, trails=True)
+    angles = np.linspace(0.2, 1.2, 60)
+    car = make_car(-200, 0)
+    car.trail = deque((205 * math.cos(a), 205 * math.sin(a), 160.0 * (a - 0.2)) for a in angles)
+    frame = frame_of(painter, car)
+    slow = pixel_at(painter, frame, car.trail[1][:2])
+    fast = pixel_at(painter, frame, car.trail[-2][:2])
+    assert slow[0] > slow[2] + 80
+    assert fast[2] > fast[0] + 80
+    painter.trails = False
+    assert len(changed(frame, frame_of(painter, car))) > 100
+
+
+def test_the_read_out_tells_speed_and_inputs(ring: Track) -> None:
+    """It changes with them, and the map beside it does not."""
+    painter = make_painter(ring, readout=True)
+    left = painter.map_area[0]
+    assert 0 < left < 300
+    before = frame_of(painter, make_car(*ON_ROAD))
+    for change in ({"speed": 88.0}, {"throttle": 0.7}, {"brake": 0.7}, {"steer": -0.5}):
+        pixels = changed(before, frame_of(painter, make_car(*ON_ROAD, **change)))
+        assert len(pixels) > 20, change
+        assert pixels[:, 0].max() < left
+    other = make_car(*ON_ROAD)
+    other.stopwatch.see(2, 400)
+    assert other.stopwatch.last == pytest.approx(400 / 60)
+    pixels = changed(before, frame_of(painter, other))
+    assert len(pixels) > 50
+    assert pixels[:, 0].max() < left
+
+
+def test_several_cars_are_in_one_picture(ring: Track) -> None:
+    """Each in its colour at its place, and each in the read-out."""
+    painter = make_painter(ring, readout=True)
+    cars = [CarView(f"car {i}", style.car_colour(i), x=200 * math.cos(i), y=200 * math.sin(i)) for i in range(4)]
+    frame = frame_of(painter, *cars)
+    for car in cars:
+        x, y = np.round(painter.camera_on(None).to_pixels((car.x, car.y))).astype(int)
+        around = frame[y - 10 : y + 10, x - 10 : x + 10]
+        assert (np.abs(around - car.colour).max(axis=2) < 12).any()
+        assert (np.abs(frame[:, : painter.map_area[0]] - car.colour).max(axis=2) < 12).any()
+
+
+def test_many_cars_fit_the_read_out(ring: Track) -> None:
+    """Those that have no room are counted."""
+    cars = [CarView("a name that is far too long for the panel", style.car_colour(i)) for i in range(64)]
+    painter = Painter(ring, (480, 200))
+    assert frame_of(painter, *cars).shape == (200, 480, 3)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"camera": "bird"}, "camera must be 'track' or 'follow', got 'bird'"),
+        ({"size": (10, 400)}, r"sides must be within \[64, 4096\] pixels, got \(10, 400\)"),
+        ({"size": (640, 99999)}, "sides must be within"),
+    ],
+)
+def test_what_cannot_be_drawn(ring: Track, more: dict[str, Any], message: str) -> None:
+    """It is named with what there is."""
+    with pytest.raises(ConfigError, match=message):
+        Painter(ring, **more)
+
+
+def test_small_pictures_are_all_map(ring: Track) -> None:
+    """Below 480 pixels there is no room for a read-out."""
+    assert Painter(ring, (320, 200)).map_area == (0, 0, 320, 200)
+
+
+def test_wheel_angle_follows_the_steering_and_the_speed(ring: Track) -> None:
+    """As the simulation's page has it: to the right is negative, and less at speed."""
+    simulator, physics = Simulator([ring], 1), load_physics()
+    car = make_car(0, 0)
+    for speed in (0.0, 100.0):
+        simulator.cars[0]["steer"], simulator.cars[0]["speed"] = 0.5, speed
+        car.see(simulator.cars[0], simulator.observations[0], physics)
+        assert car.wheel_angle == pytest.approx(-0.5 * 0.37 / (1 + 0.025 * speed))

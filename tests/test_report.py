@@ -1,0 +1,213 @@
+"""The page about a run: read back, and opened in a real browser."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from torch.utils.tensorboard import SummaryWriter
+
+from racer_env.errors import RunError
+from tests.runs import ppo
+from training import report
+from training.learning_curves import CHARTS, MINUTES, STEPS, Mark, learning_curve
+from training.run_log import RunLog
+
+pytestmark = pytest.mark.timeout(60)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+BROWSER_FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-quic", "--virtual-time-budget=10000"),
+)
+
+
+@pytest.fixture(scope="module")
+def page(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the run ``lap``."""
+    path = tmp_path_factory.mktemp("report") / "deep" / "lap.html"
+    places = ["--models-dir", str(trained / "models"), "--logs-dir", str(trained / "logs")]
+    assert report.main(["lap", "--output", str(path), *places]) == 0
+    return path
+
+
+class Addresses(HTMLParser):
+    """Collects everything that a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+
+
+def test_everything_is_in_the_page(page: Path) -> None:
+    """It fetches nothing: every picture is in it, and style too."""
+    content = page.read_text(encoding="utf-8")
+    addresses = Addresses()
+    addresses.feed(content)
+    assert len(addresses.found) == 9  # map, telemetry, three curves over steps and over minutes, components
+    assert all(address.startswith("data:image/") for address in addresses.found)
+    assert "@import" not in content
+    assert "url(" not in content
+    assert len(content) < 2_000_000
+
+
+def test_it_tells_what_the_run_was(page: Path, trained: Path) -> None:
+    """Best lap, steps, configuration, and commands that name the run's files."""
+    content = html.unescape(page.read_text(encoding="utf-8"))
+    record = json.loads((trained / "logs" / "lap" / "config.json").read_text(encoding="utf-8"))
+    best = trained / "models" / "lap_best.zip"
+    for text in (
+        "<h1>lap</h1>",
+        "best clean lap on track-01",
+        "81,920",
+        "learning_rate",
+        "stillnessSpeedThreshold",
+        record["physics_fingerprint"],
+        record["commit"] or "None",
+        f"python -m training.train_ppo --resume lap --timesteps 80000 --models-dir {trained / 'models'}",
+        f"python -m training.evaluate --model {best}",
+        f"python -m training.export_onnx --model {best}",
+    ):
+        assert text in content, text
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium, Chrome or Edge on the PATH")
+def test_a_browser_shows_its_plots(page: Path, tmp_path: Path) -> None:
+    """Every picture is decoded with a size, and nothing is wider than the window."""
+    script = """<script>addEventListener("load", () => {
+      const sizes = [...document.images].map(i => [i.alt, i.naturalWidth, i.naturalHeight, i.clientWidth]);
+      const out = document.createElement("pre"); out.id = "sizes"; document.body.append(out);
+      const width = document.documentElement.scrollWidth;
+      out.textContent = JSON.stringify({sizes, width, window: innerWidth}); });</script>"""
+    copy = tmp_path / "copy.html"
+    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", script + "</body>"), encoding="utf-8")
+    assert BROWSER is not None
+    command = [BROWSER, *BROWSER_FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,2000"]
+    shown = subprocess.run([*command, "--dump-dom", copy.as_uri()], capture_output=True, text=True, timeout=50)
+    match = re.search(r'<pre id="sizes">(.*?)</pre>', shown.stdout)
+    assert match, shown.stderr[-500:]
+    document = json.loads(html.unescape(match[1]))
+    names = [name for name, *_ in document["sizes"]]
+    assert names == [
+        *("racing line on track-01", "telemetry on track-01"),
+        *(f"{chart.title} over {over}" for chart in CHARTS for over in (STEPS, MINUTES)),
+        "reward components",
+    ]
+    assert all(width > 200 and height > 100 and there > 200 for _, width, height, there in document["sizes"])
+    assert document["width"] <= document["window"]
+
+
+def test_checkpoints_are_marked(trained: Path) -> None:
+    """Along the bottom of a curve, with the names of those that have one."""
+    marks = report._marks(trained / "models", "lap")
+    assert [(mark.steps, mark.label) for mark in marks if not mark.label] == [(30016, ""), (60032, "")]
+    assert {mark.label for mark in marks} == {"", "best", "final"}
+    log = RunLog(trained / "logs" / "lap")
+    figure = learning_curve(log, CHARTS[2], STEPS, marks, ["track-01"])
+    assert figure is not None
+    axes = figure.axes[0]
+    ticks = [float(line.get_xdata()[0]) for line in axes.lines if len(line.get_xdata()) == 2]  # type: ignore[arg-type, index]
+    assert {30016.0, 60032.0, 81920.0} <= set(ticks)
+    assert {text.get_text() for text in axes.texts} == {"best", "final"}
+    curve = log.curve("eval/mean_lap_time_sec")
+    assert curve is not None
+    drawn = next(line for line in axes.lines if line.get_label() == "evaluation")
+    assert list(drawn.get_ydata()) == curve.values.tolist()  # type: ignore[arg-type]
+
+
+def test_a_run_without_laps_has_a_report_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that never evaluated says so in the place of its best laps; without --output it lies in its logs."""
+    assert ppo(tmp_path, "--run-name", "bare", "--timesteps", "8192") == 0
+    places = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
+    assert report.main(["bare", *places]) == 0
+    path = tmp_path / "logs" / "bare" / "report.html"
+    assert f"saved {path}" in capsys.readouterr().out
+    content = path.read_text(encoding="utf-8")
+    assert "No evaluation of this run has completed a lap" in content
+    assert "reward components" in content
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "message"),
+    [
+        ("nowhere", lambda folder: None, "no run 'nowhere' in .*; there are: lap"),
+        ("", lambda folder: None, "no run ''"),
+        ("lap", lambda folder: (folder / "config.json").unlink(), "run record file not found"),
+        ("lap", lambda folder: (folder / "config.json").write_text("{"), "is not valid JSON"),
+        ("lap", lambda folder: (folder / "config.json").write_text("[]"), "is no record of a run"),
+        ("lap", lambda folder: [path.unlink() for path in folder.glob("events*")], "no TensorBoard events in"),
+    ],
+)
+def test_what_has_no_report(
+    trained: Path, tmp_path: Path, name: str, spoil: object, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2, and no page."""
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    spoil(tmp_path / "logs" / "lap")  # type: ignore[operator]
+    assert report.main([name, "--models-dir", str(trained / "models"), "--logs-dir", str(tmp_path / "logs")]) == 2
+    error = capsys.readouterr().err
+    assert re.search(message, error)
+    assert error.count("\n") == 1
+    assert not (tmp_path / "logs" / "lap" / "report.html").exists()
+
+
+def test_damaged_parts_are_passed_over(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record lap and a checkpoint that cannot be read are said, and the rest is there."""
+    run = Path(shutil.copytree(trained, tmp_path / "copy"))
+    (run / "logs" / "lap" / "records" / "track-01.npz").write_bytes(b"cut off")
+    (run / "models" / "lap_30016_steps.zip").write_bytes(b"cut off")
+    assert report.main(["lap", "--models-dir", str(run / "models"), "--logs-dir", str(run / "logs")]) == 0
+    notes = capsys.readouterr().err
+    assert "passing over a record lap: cannot load the recording" in notes
+    assert "passing over a file that is not whole: cannot load" in notes
+
+
+def test_names_are_text_and_no_markup(tmp_path: Path) -> None:
+    """Whatever stands in a record."""
+    folder = tmp_path / "logs" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({"command": "<script>alert(1)</script>"}))
+    with SummaryWriter(str(folder)) as writer:
+        writer.add_scalar("reward/progress", 1.0, 1)
+    content = report.make_page("odd", tmp_path / "logs", tmp_path / "models")
+    assert "<script>" not in content
+    assert "&lt;script&gt;" in content
+
+
+def test_a_pause_is_no_training(tmp_path: Path) -> None:
+    """Minutes go on after a run was resumed the next day; values that are no numbers are left out."""
+    with SummaryWriter(str(tmp_path)) as writer:
+        for step in range(20):
+            day = 86_400 if step >= 10 else 0
+            writer.add_scalar("a", float("nan") if step == 3 else step, step, walltime=1000.0 + 6 * step + day)
+    curve = RunLog(tmp_path).curve("a")
+    assert curve is not None
+    assert curve.minutes[-1] == pytest.approx(18 * 6 / 60)
+    assert 3.0 not in curve.steps
+    assert RunLog(tmp_path).curve("b") is None
+    assert RunLog(tmp_path).minutes_at(5) == pytest.approx(0.5)
+
+
+def test_a_folder_without_events(tmp_path: Path) -> None:
+    """It is no run's."""
+    with pytest.raises(RunError, match="no TensorBoard events"):
+        RunLog(tmp_path)
+
+
+def test_several_tracks_have_lap_times_apart(tmp_path: Path) -> None:
+    """Together they would mean little."""
+    with SummaryWriter(str(tmp_path)) as writer:
+        for track in ("a", "b"):
+            writer.add_scalar(f"eval_{track}/mean_lap_time_sec", 5.0, 1)
+    figure = learning_curve(RunLog(tmp_path), CHARTS[2], MINUTES, [Mark(1)], ["a", "b"])
+    assert figure is not None
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]  # type: ignore[union-attr]
+    assert labels == ["evaluation on a", "evaluation on b"]

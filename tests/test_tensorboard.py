@@ -1,0 +1,89 @@
+"""What a run's TensorBoard shows, read back from its event files."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.custom_scalar import layout_pb2
+from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.util import tensor_util
+
+from training.tensorboard import METRICS, RunTensorBoard
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(scope="module")
+def events(trained: Path) -> EventAccumulator:
+    """The events of the run ``lap``."""
+    accumulator = EventAccumulator(str(trained / "logs" / "lap"), size_guidance={"images": 0})
+    accumulator.Reload()
+    return accumulator
+
+
+def plugin_data(events: EventAccumulator, tag: str) -> Any:
+    """Return what HPARAMS reads."""
+    content = events.summary_metadata[tag].plugin_data.content
+    return plugin_data_pb2.HParamsPluginData.FromString(content)
+
+
+def test_a_racing_line_at_every_evaluation(events: EventAccumulator) -> None:
+    """A picture of the track, with the step."""
+    assert events.Tags()["images"] == ["racing_line/track-01"]
+    images = events.Images("racing_line/track-01")
+    assert [image.step for image in images] == [event.step for event in events.Scalars("eval/clean_laps")]
+    with Image.open(io.BytesIO(images[-1].encoded_image_string)) as picture:
+        assert picture.size == (960, 540)
+        assert len(picture.getcolors(1_000_000) or []) > 100
+    assert images[0].encoded_image_string != images[-1].encoded_image_string
+
+
+def test_hyperparameters_with_their_metrics(events: EventAccumulator) -> None:
+    """Everything that runs differ by, and lap time and completion to compare them with."""
+    start = plugin_data(events, "_hparams_/session_start_info").session_start_info.hparams
+    assert start["learning_rate"].number_value == 1e-3
+    assert start["algorithm"].string_value == "PPO"
+    assert start["tracks"].string_value == "track-01"
+    assert (
+        start["log_std"].string_value == "(-1.0, -0.5, -0.5)" or "[-1.0, -0.5, -0.5]" in start["log_std"].string_value
+    )
+    metrics = {info.name.tag for info in plugin_data(events, "_hparams_/experiment").experiment.metric_infos}
+    assert metrics == set(METRICS)
+    assert {"eval/best_lap_time_sec", "eval/completion"} <= metrics & set(events.Tags()["scalars"])
+
+
+def layout_of(events: EventAccumulator) -> layout_pb2.Layout:
+    """Return the layout of the custom page."""
+    (event,) = events.Tensors("custom_scalars__config__")
+    return layout_pb2.Layout.FromString(tensor_util.make_ndarray(event.tensor_proto).item())
+
+
+def test_the_custom_page_begins_with_laps(events: EventAccumulator) -> None:
+    """Lap time, completion and reward first; their curves are in the log."""
+    layout = layout_of(events)
+    charts = [chart for category in layout.category for chart in category.chart]
+    titles = [chart.title for chart in charts]
+    assert titles[:4] == ["lap time in s", "best lap time in s", "completion", "reward of an evaluation"]
+    scalars = set(events.Tags()["scalars"])
+    for chart in charts[:4]:
+        assert scalars & set(chart.multiline.tag), chart.title
+
+
+def test_several_tracks_are_in_the_layout(tmp_path: Path) -> None:
+    """Each with a curve of its own."""
+    board = RunTensorBoard(tmp_path, 0)
+    board.describe({"a": 1, "b": (1, 2)}, ["x", "y"])
+    board.close()
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    tags = layout_of(events).category[0].chart[0].multiline.tag
+    assert list(tags) == [*(f"eval{name}/mean_lap_time_sec" for name in ("", "_x", "_y")), "racer/mean_lap_time_sec"]
+
+
+def test_runs_stand_side_by_side_under_their_names(trained: Path) -> None:
+    """One folder for each run, named as it is: --logdir logs shows them all."""
+    folders = {path.parent.relative_to(trained / "logs").as_posix() for path in (trained / "logs").rglob("events.*")}
+    assert folders == {"lap"}

@@ -1,0 +1,112 @@
+"""Videos of a lap: as many frames as it has ticks, of the right size, in both formats."""
+
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from PIL import Image
+
+from racer_env.errors import ConfigError
+from racer_env.rendering.painter import Painter
+from racer_env.tracks import Track
+from training import evaluate, video
+from training.recording import Lap, Recording, record
+from training.replaying import view_of_lap, views_of
+from training.video import check_video, write_video
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(scope="module")
+def recording(track: Track) -> Recording:
+    """A second and a half straight on."""
+    return record("it", track, [np.array([0.0, 1.0, 0.0])] * 90)
+
+
+LAP = Lap(20, 80, True)
+
+
+@pytest.mark.parametrize(("fps", "count"), [(60, 61), (30, 31)])
+@pytest.mark.parametrize("camera", ["track", "follow"])
+def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, count: int, camera: str) -> None:
+    """Of the full size, at its rate; they move."""
+    path = tmp_path / "deep" / "lap.mp4"
+    assert write_video(recording.drive, LAP, path, fps, camera) == count
+    frames = imageio_ffmpeg.read_frames(str(path))
+    meta = next(frames)
+    assert meta["size"] == (1280, 720)
+    assert meta["fps"] == fps
+    decoded = [np.frombuffer(frame, np.uint8).reshape(720, 1280, 3) for frame in frames]
+    assert len(decoded) == count
+    assert [file.name for file in path.parent.iterdir()] == ["lap.mp4"]
+    painter = Painter(recording.track, camera=camera)
+    for tick, frame in ((LAP.first, decoded[0]), (LAP.last, decoded[-1])):
+        for at, car in enumerate(views_of(recording.drive)):
+            if at == tick:
+                painter.draw([car])
+        assert np.abs(painter.pixels().astype(int) - frame).mean() < 6  # lossy, but this moment
+    assert np.abs(decoded[0].astype(int) - decoded[-1]).max() > 60
+
+
+def test_a_gif_has_every_second_frame(recording: Recording, tmp_path: Path) -> None:
+    """And takes as long as the lap."""
+    path = tmp_path / "lap.gif"
+    assert write_video(recording.drive, LAP, path, 30) == 31
+    with Image.open(path) as picture:
+        assert picture.size == (960, 540)
+        durations = []
+        for index in range(picture.n_frames):  # type: ignore[attr-defined]
+            picture.seek(index)
+            durations.append(picture.info["duration"])
+    assert sum(durations) == pytest.approx(31 / 30 * 1000, abs=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "fps", "message"),
+    [
+        ("lap.avi", None, "must end in .mp4 or .gif, got lap.avi"),
+        ("lap.gif", 60, "a GIF has 30 frames a second, got 60"),
+    ],
+)
+def test_what_is_no_video(name: str, fps: int | None, message: str) -> None:
+    """It is said before anything is driven."""
+    with pytest.raises(ConfigError, match=message):
+        check_video(Path(name), fps)
+    assert check_video(Path("LAP.MP4"), None) == 60
+    assert check_video(Path("lap.gif"), None) == 30
+
+
+def test_a_video_that_fails_leaves_nothing(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither half a file nor the one that was there before changed."""
+    path = tmp_path / "lap.gif"
+    path.write_bytes(b"before")
+
+    def fail(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(video, "_write_gif", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_video(recording.drive, LAP, path, 30)
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("lap.gif", b"before")]
+
+
+def test_evaluation_makes_one_of_each_track(
+    tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a drive without a lap, all of it; the track's id is in the name."""
+    arguments = ["--model", "scripted", "--laps", "1", "--track-id", "track-01", "track-02", "--config", short_config]
+    assert evaluate.main([*arguments, "--video", str(tmp_path / "it.gif")]) == 0
+    output = capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {"it_track-01.gif", "it_track-02.gif"}
+    assert "all of the drive, without a completed lap on track-02, 31 frames at 30 a second" in output
+
+
+def test_a_lap_as_a_trail(recording: Recording) -> None:
+    """From its first to its last state, with the car at its end."""
+    car = view_of_lap(recording.drive, LAP)
+    assert len(car.trail) == 61
+    assert car.x == recording.drive.states["x"][LAP.last]
+    assert car.trail[0][0] == recording.drive.states["x"][LAP.first]

@@ -1,0 +1,288 @@
+"""Watching: races of drivers, recordings and a person, and what the keys of the window do."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+
+from racer_env.rendering.window import Window
+from racer_env.tracks import Track
+from training import watch
+from training.driver import Driver, scripted_driver
+from training.race import DriverEntrant, PersonEntrant, Race, ReplayEntrant
+from training.recording import record, save_recording
+from training.watching import COUNTDOWN, Watching
+
+pytestmark = pytest.mark.timeout(60)
+
+SCRIPTED = Driver("scripted", scripted_driver)
+SLOW = Driver("slow", lambda seen: scripted_driver(seen) * (1.0, 0.9, 1.0))
+ASLEEP = Driver("asleep", lambda seen: np.zeros((len(seen), 3)))
+
+
+def entrant(driver: Driver) -> DriverEntrant:
+    """Return a driver as an entrant."""
+    return DriverEntrant(driver, driver.name)
+
+
+def finish(race: Race, cars: int) -> None:
+    """Drive until so many cars have finished."""
+    while len(race.finished) < cars:
+        race.step()
+
+
+# --- Races ---
+
+
+def test_a_race_is_won_by_the_first(track: Track) -> None:
+    """By the difference of the times at which they complete the last lap."""
+    race = Race(track, [entrant(SLOW), entrant(SCRIPTED)], laps=1)
+    assert race.result() == ""
+    finish(race, 1)
+    assert race.result() == "scripted won\nslow still drives"
+    finish(race, 2)
+    lead = (race.finished[0] - race.finished[1]) / 60
+    assert lead > 0
+    assert race.result() == f"scripted won by {lead:.2f} s\nbefore slow"
+    assert race.cars[1].stopwatch.best == race.finished[1] / 60
+    race.restart()
+    assert (race.tick, race.finished, race.result()) == (0, {}, "")
+
+
+def test_cars_drive_as_if_alone(track: Track) -> None:
+    """Equal drivers tie; one alone has its time."""
+    both = Race(track, [entrant(SCRIPTED), entrant(SCRIPTED)], laps=1)
+    finish(both, 2)
+    assert both.result() == "a tie\nscripted and scripted"
+    alone = Race(track, [entrant(SCRIPTED)], laps=1)
+    finish(alone, 1)
+    assert alone.finished[0] == both.finished[0]
+    assert alone.result() == f"{alone.finished[0] / 60:.2f} s"
+
+
+def test_an_action_is_held_as_long_as_it_was_trained(track: Track) -> None:
+    """A driver with a repeat of 4 is asked every fourth tick."""
+    asked = []
+
+    def act(seen: Any) -> Any:
+        asked.append(len(asked))
+        return scripted_driver(seen)
+
+    race = Race(track, [DriverEntrant(Driver("it", act, action_repeat=4), "it")])
+    for _ in range(9):
+        race.step()
+    assert len(asked) == 3
+
+
+def test_a_recording_drives_as_it_was_driven(track: Track) -> None:
+    """State by state; then it coasts."""
+    recording = record("it", track, [np.array([0.1, 1.0, 0.0])] * 50)
+    race = Race(track, [ReplayEntrant(recording)])
+    for state in recording.drive.states[1:]:
+        race.step()
+        assert (race.cars[0].x, race.cars[0].speed) == (state["x"], state["speed"])
+    throttle = race.cars[0].throttle
+    race.step()
+    assert race.cars[0].throttle < throttle
+
+
+def test_who_stands_still_begins_anew(track: Track) -> None:
+    """Where nobody races; in a race, and a person, stand as long as they like."""
+    cases = [(None, entrant(ASLEEP), True), (1, entrant(ASLEEP), False), (None, PersonEntrant(), False)]
+    for laps, driver, restarts in cases:
+        race = Race(track, [driver], laps)
+        for _ in range(200):
+            race.step()
+        assert (len(race.cars[0].trail) < 100) == restarts
+
+
+def test_a_person_drives_against_a_model(track: Track) -> None:
+    """From the same start, with what the keys say."""
+    person = PersonEntrant()
+    race = Race(track, [person, entrant(ASLEEP)], laps=1)
+    assert (race.cars[0].x, race.cars[0].y) == (race.cars[1].x, race.cars[1].y)
+    person.action = np.array([0.0, 1.0, 0.0])
+    for _ in range(60):
+        race.step()
+    assert race.cars[0].speed > 50
+    assert race.cars[1].speed == 0
+
+
+# --- The window ---
+
+
+@pytest.fixture
+def window() -> Iterator[Window]:
+    """A real window, in SDL's memory, that does not wait."""
+    window = Window("test", (640, 400))
+    window._clock = type("NoClock", (), {"tick": lambda self, fps: None})()  # type: ignore[assignment]
+    yield window
+    window.close()
+
+
+def press(watching: Watching, key: int, kind: int = pygame.KEYDOWN) -> None:
+    """Press a key, or let it go, and show a frame."""
+    pygame.event.post(pygame.event.Event(kind, key=key))
+    watching.frame()
+
+
+def screen() -> np.ndarray:
+    """Return what the window shows."""
+    shown: np.ndarray = pygame.surfarray.array3d(pygame.display.get_surface())
+    return shown
+
+
+def test_a_frame_is_a_tick(window: Window, tracks: list[Track]) -> None:
+    """At the usual speed; the window shows what the painter draws."""
+    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    watching.frame()
+    before = screen()
+    for _ in range(30):
+        watching.frame()
+    assert watching.race.tick == 31
+    assert not np.array_equal(before, screen())
+    assert window.is_open
+
+
+def test_keys_for_time(window: Window, tracks: list[Track]) -> None:
+    """Pause, slower down to a quarter, faster up to eight times, and again from the start."""
+    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    press(watching, pygame.K_SPACE)
+    watching.frame()
+    assert watching.race.tick == 0
+    press(watching, pygame.K_SPACE)
+    assert watching.race.tick == 1
+    for _ in range(5):
+        press(watching, pygame.K_MINUS)
+    assert watching.speed == 0.25
+    before = watching.race.tick
+    for _ in range(8):
+        watching.frame()
+    assert watching.race.tick - before == 2
+    for _ in range(9):
+        press(watching, pygame.K_PLUS)
+    before = watching.race.tick
+    watching.frame()
+    assert (watching.speed, watching.race.tick - before) == (8.0, 8)
+    press(watching, pygame.K_RETURN)
+    assert watching.race.tick == 8
+
+
+def test_keys_for_the_picture(window: Window, tracks: list[Track]) -> None:
+    """Camera, rays, trails, the next car and the next track; what was switched stays so."""
+    watching = Watching(window, [entrant(SCRIPTED), entrant(SLOW)], tracks, "track", None)
+    press(watching, pygame.K_SPACE)
+    for key in (pygame.K_c, pygame.K_v, pygame.K_TAB):
+        before = screen()
+        press(watching, key)
+        assert not np.array_equal(before, screen()), key
+    assert (watching.painter.camera, watching.painter.rays, watching.focus) == ("follow", False, 1)
+    press(watching, pygame.K_t)
+    assert not watching.painter.trails
+    for track_id in ("track-02", "track-03", "track-01"):
+        press(watching, pygame.K_n)
+        assert watching.race.track.id == watching.painter.track.id == track_id
+    assert (watching.painter.camera, watching.painter.rays, watching.painter.trails) == ("follow", False, False)
+    press(watching, pygame.K_TAB)
+    assert watching.focus == 0
+
+
+@pytest.mark.parametrize("key", [pygame.K_q, pygame.K_ESCAPE])
+def test_keys_to_end(window: Window, tracks: list[Track], key: int) -> None:
+    """The window closes, and so does watching."""
+    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
+    assert watching.run() == ""
+
+
+@pytest.mark.parametrize("keys", [(pygame.K_UP, pygame.K_RIGHT, pygame.K_DOWN), (pygame.K_w, pygame.K_d, pygame.K_s)])
+def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], keys: tuple[int, ...]) -> None:
+    """After the countdown, for as long as the keys are down."""
+    person = PersonEntrant()
+    watching = Watching(window, [person, entrant(SCRIPTED)], tracks, "track", 3)
+    for _ in range(COUNTDOWN * 60):
+        watching.frame()
+    assert watching.race.tick == 0
+    for key in keys[:2]:
+        press(watching, key)
+    assert person.action.tolist() == [1.0, 1.0, 0.0]
+    press(watching, keys[0], pygame.KEYUP)
+    press(watching, keys[2])
+    assert person.action.tolist() == [1.0, 0.0, 1.0]
+    assert watching.race.tick == 4
+
+
+def test_a_race_ends_with_its_result(window: Window, tracks: list[Track]) -> None:
+    """Across the picture, and as what watching returns."""
+    watching = Watching(window, [entrant(SLOW), entrant(SCRIPTED)], tracks[:1], "track", 1)
+    watching._wait = 0
+    finish(watching.race, 1)
+    before = screen()
+    watching.frame()
+    assert not np.array_equal(before, screen())
+    assert watching._message() == "scripted won\nslow still drives\nEnter starts again"
+    watching._quit()
+    assert watching.run() == "scripted won\nslow still drives"
+
+
+# --- The script ---
+
+
+def close_after(monkeypatch: pytest.MonkeyPatch, frames: int) -> list[int]:
+    """Let the window close after some frames; return a list that counts them."""
+    real, shown = Window.show, []
+
+    def show(self: Window, picture: pygame.Surface, fps: float = 60) -> None:
+        shown.append(len(shown))
+        real(self, picture, 100_000)
+        if len(shown) == frames:
+            self.close()
+
+    monkeypatch.setattr(Window, "show", show)
+    return shown
+
+
+def test_several_models_drive_as_ghosts(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the window is closed; the exit code is 0."""
+    shown = close_after(monkeypatch, 30)
+    models = [str(trained / "models" / "lap_final"), "scripted"]
+    assert watch.main(["--model", *models, "--track-id", "track-02", "--camera", "follow"]) == 0
+    assert len(shown) == 30
+
+
+def test_recordings_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tracks: list[Track]) -> None:
+    """On their own track, which is in the file; on two different ones they are refused."""
+    for name, where in (("a", tracks[0]), ("b", tracks[1])):
+        save_recording(record(name, where, [np.array([0.0, 1.0, 0.0])] * 20), tmp_path / f"{name}.npz")
+    close_after(monkeypatch, 5)
+    assert watch.main(["--replay", str(tmp_path / "a.npz"), "--model", "scripted"]) == 0
+    assert watch.main(["--replay", str(tmp_path / "a.npz"), str(tmp_path / "b.npz")]) == 2
+
+
+def test_a_person_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Needs no model."""
+    shown = close_after(monkeypatch, 5)
+    assert watch.main(["--drive", "--laps", "1"]) == 0
+    assert len(shown) == 5
+
+
+def test_without_a_display_video_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, exit code 2."""
+    for name in ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("racer_env.rendering.window.sys.platform", "linux")
+    assert watch.main(["--model", "scripted"]) == 2
+    error = capsys.readouterr().err
+    assert "there is no display to open a window on; python -m training.evaluate --video lap.mp4 makes a video" in error
+    assert error.count("\n") == 1
+
+
+def test_nobody_to_watch(capsys: pytest.CaptureFixture[str]) -> None:
+    """An argument error that names what there is."""
+    with pytest.raises(SystemExit) as stop:
+        watch.main([])
+    assert stop.value.code == 2
+    assert "expected --model, --replay or --drive" in capsys.readouterr().err
