@@ -62,6 +62,25 @@ def test_every_best_model_is_told_and_the_last_one_summed_up(
     assert f"the best one is {tmp_path / 'models' / 'b_best.zip'}: {told[-1]}" in lines
 
 
+def test_scores_of_other_courses_are_not_compared(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """More clean laps of a longer course are no better: the best one before is set aside, and the new one stands."""
+    import shutil
+
+    run = Path(shutil.copytree(trained, tmp_path / "copy"))
+    before = (run / "models" / "lap_best.zip").read_bytes()
+    again = ["--resume", "lap", "--timesteps", "4096", "--eval-freq", "4096", "--set", "learning_rate=0"]
+    assert ppo(run, *again, "--eval-laps", "1") == 0
+    assert "lap_best.zip was measured on other laps or tracks; it is kept as" in capsys.readouterr().out
+    assert (run / "models" / "lap-1_best.zip").read_bytes() == before
+    score, words = best_score_of(run / "models" / "lap_best.zip")
+    assert score[0] == 1
+    assert "1 of 1 lap clean" in words
+    assert ppo(run, *again, "--eval-laps", "1") == 0
+    assert "kept as" not in capsys.readouterr().out
+
+
 def test_a_competent_driver_ends_the_run(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is final then is what the evaluation has seen."""
     start = ["--initialize-from", str(trained / "models" / "lap_best"), "--run-name", "c", "--timesteps", "500000"]

@@ -14,8 +14,6 @@ from training.model_data import read_model_data
 from training.model_files import (
     beside,
     buffer_path,
-    choose_run_name,
-    claim_folders,
     document_path,
     find_model,
     find_statistics,
@@ -23,10 +21,10 @@ from training.model_files import (
     model_path,
     models_of,
     prune_checkpoints,
-    remove_run,
     run_of,
     statistics_path,
 )
+from training.run_files import choose_run_name, claim_folders, remove_run
 from training.statistics import digest_of
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine

@@ -17,7 +17,8 @@ from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
 from training import evaluate, export_onnx
 from training.best_model import best_score_of
 from training.driver import load_driver
-from training.model_files import buffer_path, find_model, hold_run, statistics_path
+from training.model_files import buffer_path, find_model, statistics_path
+from training.run_files import hold_run
 from training.statistics import load_statistics
 
 pytestmark = pytest.mark.timeout(60)
@@ -204,7 +205,7 @@ def test_another_branch_is_kept_however_short_it_is(run: Path) -> None:
 
 def test_a_run_that_is_being_trained_is_left_alone(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two processes on one run would write over each other; where the name is automatic, the next one is taken."""
-    with hold_run("lap", run / "models"), hold_run("ppo_run_1", run / "models"):
+    with hold_run("lap", run / "models", run / "logs"), hold_run("ppo_run_1", run / "models", run / "logs"):
         before = contents(run)
         assert ppo(run, "--resume", "lap", "--timesteps", "4096") == 2
         assert "the run 'lap' is being trained by another process" in capsys.readouterr().err
@@ -303,7 +304,9 @@ def test_a_bad_buffer_is_refused_before_anything_is_touched(tmp_path: Path, caps
     """Not a byte changes, also where another run was to be overwritten."""
     assert sac(tmp_path, "--run-name", "s", "--timesteps", "100", *SMALL_SAC) == 0
     assert sac(tmp_path, "--run-name", "other", "--timesteps", "100", *SMALL_SAC) == 0
-    buffer_path(tmp_path / "models" / "s_final.zip").write_bytes(b"no archive")
+    model = tmp_path / "models" / "s_final.zip"
+    buffer_path(model).write_bytes(b"no archive")
+    rewritten(model, model.with_suffix(".new"), lambda data: data.pop("buffer_digest")).replace(model)
     before = contents(tmp_path)
     assert sac(tmp_path, "--resume", "s", "--run-name", "other", "--overwrite", "--timesteps", "100") == 2
     assert "cannot load the replay buffer" in capsys.readouterr().err
@@ -321,7 +324,9 @@ def test_a_buffer_of_an_earlier_model_is_not_taken_over(tmp_path: Path, capsys: 
     buffer.write_bytes(content)
     capsys.readouterr()
     assert sac(tmp_path, *again) == 0
-    assert "it has no replay buffer" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "is not the replay buffer that s_final.zip was saved with; it is filled again" in captured.err
+    assert "it has no replay buffer" in captured.out
 
 
 def test_the_weight_that_sac_adapts_cannot_be_set_on_resume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

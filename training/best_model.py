@@ -21,6 +21,7 @@ from training.model_files import find_statistics, settle
 from training.record_laps import RecordLaps
 from training.recording import record_episode
 from training.replaying import racing_line_picture
+from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
@@ -47,8 +48,13 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
     return float(len(clean)), pace, float(np.mean([episode.reward for episode in episodes]))
 
 
-def best_score_of(model: Path) -> tuple[Score, str]:
-    """Return the score that a best model was saved with, and what it drove; WORST where there is none that is whole."""
+def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
+    """Return the score that a best model was saved with, and what it drove; WORST where there is none that is whole.
+
+    Args:
+        model: Its file.
+        course: What it has to be measured on, see ``course_in_words``; None takes any.
+    """
     settle(model)
     try:
         data = read_model_data(model)
@@ -56,9 +62,15 @@ def best_score_of(model: Path) -> tuple[Score, str]:
     except ModelError:
         return WORST, ""
     score = data.get("score", list, [])
-    if len(score) != 3:
+    if len(score) != 3 or course not in (None, data.get("score_course", str, course)):
         return WORST, ""
     return (float(score[0]), float(score[1]), float(score[2])), str(data.get("score_in_words", str, ""))
+
+
+def course_in_words(course: Course) -> str:
+    """Return what a score depends on besides the driver: only those of one course can be compared."""
+    tracks = ", ".join(f"{name} {str(print_)[:12]}" for name, print_ in track_fingerprints(course.tracks).items())
+    return f"{course.laps} laps of {tracks}"
 
 
 class BestModelCallback(PeriodicCallback):
@@ -106,7 +118,7 @@ class BestModelCallback(PeriodicCallback):
         self.action_repeat = action_repeat
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
-        self.best, self.best_in_words = best_score_of(best_path)
+        self.best, self.best_in_words = best_score_of(best_path, course_in_words(course))
         self.records = records
         self.last_in_words = ""
         self.why_ended: str | None = None
@@ -144,14 +156,15 @@ class BestModelCallback(PeriodicCallback):
 
     def _save(self, score: Score) -> None:
         words = self.last_in_words
-        remember(self.model, score=list(score), score_in_words=words)
+        remember(self.model, score=list(score), score_in_words=words, score_course=course_in_words(self.course))
         try:
             save_unit(self.model, self.statistics, self.best_path)
         except OSError as error:
             say(f"cannot save {self.best_path}: {error.strerror or error}; the best model before is whole")
             return
         finally:
-            del vars(self.model)["score"], vars(self.model)["score_in_words"]  # they are the best model's alone
+            for name in ("score", "score_in_words", "score_course"):  # they are the best model's alone
+                del vars(self.model)[name]
         if score[0] > 0:
             say(f"{words}; saved {self.best_path}")
         self.best, self.best_in_words = score, words

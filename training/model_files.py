@@ -1,4 +1,4 @@
-"""Files of a run: names, finding a model and the statistics that belong to it, and how many checkpoints are kept.
+"""Files of models: their names, finding one and the statistics that belong to it, and which checkpoints stay.
 
 A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 ``models/<run>_vecnormalize_<steps>_steps.pkl``; the finished ``models/<run>_final.zip`` in
@@ -6,18 +6,12 @@ A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 them as ``.json``. SAC's newest replay buffer has ``replay_buffer`` for ``vecnormalize`` and ends in ``.npz``.
 """
 
-import contextlib
-import itertools
 import os
 import re
-import shutil
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from filelock import FileLock, Timeout
 
 from racer_env.errors import ModelError, TrackError
 from racer_env.tracks import ALL_TRACKS, load_tracks
@@ -29,8 +23,8 @@ if TYPE_CHECKING:
 
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
 
-_PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
-_TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
+PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
+TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
 
 
 def model_path(models_dir: Path, run: str, tag: str | int) -> Path:
@@ -53,7 +47,8 @@ def buffer_path(model: Path) -> Path:
     return _companion(model, "replay_buffer", ".npz")
 
 
-_COMPANIONS = (document_path, statistics_path, buffer_path)
+# Where the files lie that belong to a model.
+COMPANIONS = (document_path, statistics_path, buffer_path)
 
 
 def beside(path: Path) -> Path:
@@ -62,7 +57,7 @@ def beside(path: Path) -> Path:
 
 
 def _companion(model: Path, what: str, suffix: str) -> Path:
-    periodic = _PERIODIC.fullmatch(model.stem)
+    periodic = PERIODIC.fullmatch(model.stem)
     if periodic:
         return model.with_name(f"{periodic['run']}_{what}_{periodic['steps']}_steps{suffix}")
     return model.with_name(f"{model.stem}_{what}{suffix}")
@@ -70,7 +65,7 @@ def _companion(model: Path, what: str, suffix: str) -> Path:
 
 def run_of(model: Path) -> str:
     """Return the name of the run that a model belongs to, by the model's name."""
-    match = _PERIODIC.fullmatch(model.stem) or _TAGGED.fullmatch(model.stem)
+    match = PERIODIC.fullmatch(model.stem) or TAGGED.fullmatch(model.stem)
     return match["run"] if match else model.stem
 
 
@@ -219,129 +214,7 @@ def load_tracks_for(
         ) from error
 
 
-# --- A run's place on disk ---
-
-
-def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
-    """Return the name of a run.
-
-    Args:
-        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
-        prefix: Of the automatic names.
-        models_dir, logs_dir: Where a run's files would be.
-        may_exist: Whether a name in use is fine.
-
-    Raises:
-        ModelError: The name is in use, or cannot be part of a file name.
-    """
-    if wanted is None:
-        numbers = itertools.count(1)
-        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
-    if not re.fullmatch(r"\w[\w.-]{0,99}", wanted) or _PERIODIC.fullmatch(wanted) or _TAGGED.fullmatch(wanted):
-        raise ModelError(
-            f"a run's name may hold up to 100 letters, digits, '_', '-' and '.', begins with one of the first three, "
-            f"and does not end in _final, _interrupted, _best or _<number>_steps, got {wanted[:120]!r}"
-        )
-    if (logs_dir / wanted).exists() and not (logs_dir / wanted).is_dir():
-        raise ModelError(f"{logs_dir / wanted} is no folder; choose another --run-name, or put that file elsewhere")
-    if not may_exist and _is_used(wanted, models_dir, logs_dir):
-        raise ModelError(
-            f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
-            "or replace them with --overwrite"
-        )
-    return wanted
-
-
-def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
-    return (logs_dir / run).exists() or bool(models_of(models_dir, run))
-
-
-@contextlib.contextmanager
-def hold_run(run: str, models_dir: Path) -> Iterator[None]:
-    """Keep all other processes from training a run of that name; the system lets go of it when this one is killed.
-
-    Raises:
-        ModelError: Another process has it.
-        OSError: The folder cannot be made or written to.
-    """
-    models_dir.mkdir(parents=True, exist_ok=True)
-    path = models_dir / f".{run}.lock"
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as held:
-        raise ModelError(
-            f"the run {run!r} is being trained by another process; wait for its end, or choose another --run-name"
-        ) from held
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):  # Windows keeps a file that is open
-            path.unlink()
-        lock.release()
-
-
-def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
-    """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
-
-    What a killed run was writing is completed where it can be, and deleted where not.
-
-    Raises:
-        ModelError: Another run has just taken the name.
-        OSError: A folder cannot be made or written to.
-    """
-    with tempfile.TemporaryFile(dir=models_dir):
-        pass
-    try:
-        (logs_dir / run).mkdir(parents=True, exist_ok=may_exist)
-    except FileExistsError as taken:
-        raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
-    for waiting in models_dir.glob(f".{run}_*.partial.*"):
-        name = waiting.name[1:].partition(".partial.")[0]
-        model = models_dir / (re.sub("_(vecnormalize|replay_buffer)(?=_|$)", "", name) + ".zip")
-        if run_of(model) == run:
-            settle(model)
-            waiting.unlink(missing_ok=True)
-
-
-def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
-    """Delete all files of a run, as --overwrite asks for."""
-    for path in models_of(models_dir, run):
-        _delete(path)
-    if (logs_dir / run).is_dir():
-        shutil.rmtree(logs_dir / run)
-
-
-def set_aside(resumed: ModelData) -> None:
-    """Keep what a run has saved since the model that it is resumed from, and would be replaced or mixed up.
-
-    It becomes a run of its own, named after this one with a number. The best model stays, as a copy too.
-    """
-    folder, run = resumed.path.parent, run_of(resumed.path)
-    later = [path for path in models_of(folder, run) if path != resumed.path and _saved_at(path) > resumed.saved_at]
-    best = model_path(folder, run, BEST)
-    if not any(path != best for path in later):
-        return
-    other = next(name for n in itertools.count(1) if not models_of(folder, name := f"{run}-{n}"))
-    for path in later:
-        kept = path.with_name(other + path.name.removeprefix(run))
-        parts = [place for place in _COMPANIONS if place(path).is_file()]
-        for place in parts:
-            shutil.copy2(place(path), place(kept))
-        if path == best:
-            shutil.copy2(path, kept)
-            continue
-        path.rename(kept)  # at every instant one of them is whole
-        for place in parts:
-            place(path).unlink()
-    note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}")
-
-
-def _saved_at(path: Path) -> float:
-    try:
-        return read_model_data(path).saved_at
-    except ModelError:
-        return 0.0
+# --- Which ones stay ---
 
 
 def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
@@ -357,9 +230,9 @@ def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
             return 0.0, 0
         return data.saved_at, data.steps
 
-    periodic = sorted((path for path in models_of(models_dir, run) if _PERIODIC.fullmatch(path.stem)), key=when)
+    periodic = sorted((path for path in models_of(models_dir, run) if PERIODIC.fullmatch(path.stem)), key=when)
     for path in periodic[: max(len(periodic) - keep, 0)]:
-        _delete(path)
+        delete_model(path)
 
 
 def prune_buffers(model: Path) -> None:
@@ -369,9 +242,9 @@ def prune_buffers(model: Path) -> None:
             buffer_path(other).unlink(missing_ok=True)
 
 
-def _delete(model: Path) -> None:
+def delete_model(model: Path) -> None:
     """Delete a model and what belongs to it; the model first, so that none is left without its statistics."""
-    for path in (model, beside(model), *(place(model) for place in _COMPANIONS)):
+    for path in (model, beside(model), *(place(model) for place in COMPANIONS)):
         path.unlink(missing_ok=True)
 
 

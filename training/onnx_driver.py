@@ -92,7 +92,9 @@ def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
         )
         is_sound = (
             isinstance(card.normalises, bool)
-            and card.action_repeat in range(1, MAX_REPEAT + 1)
+            and type(card.action_repeat) is int
+            and 1 <= card.action_repeat <= MAX_REPEAT
+            and isinstance(told["track_ids"], list)
             and all(isinstance(track_id, str) for track_id in card.track_ids)
             and isinstance(card.physics_fingerprint, str | None)
             and isinstance(card.track_fingerprints, dict)

@@ -15,6 +15,8 @@ from training.model_files import beside, buffer_path, document_path, flush_folde
 from training.replay import write_buffer
 from training.statistics import digest_of, write_document
 
+NO_BUFFER = "none"  # instead of the digest of a replay buffer
+
 
 def remember(model: BaseAlgorithm, **attributes: Any) -> None:
     """Set attributes that are saved with the model, as stable-baselines3 does with all that it has; JSON only."""
@@ -43,7 +45,8 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
 
         def write_model(name: str) -> None:
             digest = digest_of(beside(statistics_path(path)))
-            remember(model, statistics_digest=digest, saved_at=time.time(), has_buffer=buffer is not None)
+            buffer_digest = NO_BUFFER if buffer is None else digest_of(beside(buffer_path(path)))
+            remember(model, statistics_digest=digest, buffer_digest=buffer_digest, saved_at=time.time())
             model.save(name)
 
         parts[path] = write_model  # last: it needs the digest

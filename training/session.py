@@ -17,7 +17,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from racer_env.bridge import AnyTrack, Bridge
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError, TrainingError
-from training.best_model import BestModelCallback
+from training.best_model import BestModelCallback, best_score_of, course_in_words
 from training.bridges import physics_behind
 from training.callbacks import (
     CheckpointPairCallback,
@@ -34,6 +34,7 @@ from training.interruption import Interrupted, Interruption
 from training.model_files import BEST, FINAL, INTERRUPTED, model_path, newest_model
 from training.model_loading import UNKNOWN_PHYSICS
 from training.record_laps import RecordLaps
+from training.run_files import set_aside
 from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 from training.tensorboard import RunTensorBoard
@@ -177,12 +178,17 @@ def _described(run: Run, model: BaseAlgorithm) -> dict[str, Any]:
 def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> BestModelCallback | None:
     if not run.eval_freq:
         return None
+    best = run.path(BEST)
     course = Course(run.tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge, keeps_actions=True)
     stack.callback(course.close)
+    if best_score_of(best)[0] != best_score_of(best, course_in_words(course))[0]:
+        other = set_aside([best], run.name, run.logs_dir)
+        kept = model_path(run.models_dir, other, BEST)
+        say(f"{best.name} was measured on other laps or tracks; it is kept as {kept}")
     return BestModelCallback(
         course,
         env,
-        run.path(BEST),
+        best,
         frequency=run.eval_freq,
         action_repeat=run.settings.action_repeat,
         stop_when_competent=run.stop_when_competent,

@@ -66,8 +66,9 @@ def observation_moments(statistics: VecNormalize) -> RunningMeanStd:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file: what a model remembers of its statistics."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Return the SHA-256 of a file: what a model remembers of its statistics and its replay buffer."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def statistics_document(statistics: VecNormalize) -> dict[str, Any]:

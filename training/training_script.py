@@ -22,6 +22,7 @@ from training.cli import (
     add_track_arguments,
     command_line,
     count_of,
+    note,
     positive_number,
     run_script,
     say,
@@ -32,16 +33,12 @@ from training.hyperparameters import as_document, described, overridden, overrid
 from training.model_data import ModelData, read_model_data
 from training.model_files import (
     buffer_path,
-    choose_run_name,
-    claim_folders,
     find_model,
     find_statistics,
-    hold_run,
     load_tracks_for,
-    remove_run,
     run_of,
-    set_aside,
 )
+from training.run_files import check_removable, choose_run_name, claim_folders, hold_run, keep_later, remove_run
 from training.run_record import note_changed_tracks, surroundings, track_fingerprints, write_record
 
 if TYPE_CHECKING:
@@ -262,7 +259,7 @@ def _train(algorithm: Algorithm, parser: Parser, arguments: argparse.Namespace, 
     with contextlib.ExitStack() as stack:
         run = _claim(algorithm, arguments, run, may_exist, stack)
         if may_exist and resumed is not None and not arguments.overwrite:
-            set_aside(resumed)
+            keep_later(resumed, run.logs_dir)
         _write_record(algorithm, arguments, run, beginning)
         for sentence in without_time_for_a_lap(tracks, config):
             say(f"warning: {sentence}; no lap can be completed in training")
@@ -281,7 +278,7 @@ def _claim(
     while True:
         try:
             with contextlib.ExitStack() as attempt:
-                attempt.enter_context(hold_run(run.name, run.models_dir))
+                attempt.enter_context(hold_run(run.name, run.models_dir, run.logs_dir))
                 if arguments.overwrite:
                     remove_run(run.name, run.models_dir, run.logs_dir)
                 claim_folders(run.name, run.models_dir, run.logs_dir, may_exist)
@@ -299,10 +296,12 @@ def _read_transitions(algorithm: Algorithm, beginning: _Beginning) -> "Transitio
     path = buffer_path(beginning.data.path)
     if not (algorithm.has_buffer and beginning.resumes and path.is_file()):
         return None
-    if not beginning.data.get("has_buffer", bool, True):  # it is that of an earlier model of the name
-        return None
     from training.replay import read_buffer
+    from training.statistics import digest_of
 
+    if beginning.data.get("buffer_digest", str, None) not in (None, digest_of(path)):
+        note(f"{path} is not the replay buffer that {beginning.data.path.name} was saved with; it is filled again")
+        return None
     return read_buffer(path)
 
 
@@ -374,10 +373,10 @@ def _name(algorithm: Algorithm, arguments: argparse.Namespace, beginning: _Begin
         if beginning.resumes:
             wanted = wanted or own
         is_own = wanted == own and folder.resolve() == arguments.models_dir.resolve()
-        is_among_logs = wanted is not None and folder.resolve().is_relative_to((arguments.logs_dir / wanted).resolve())
-        if arguments.overwrite and (is_own or is_among_logs):
-            raise ConfigError(f"--overwrite would delete {beginning.data.path}, with which the run begins")
         goes_on = is_own and beginning.resumes
+    if arguments.overwrite and wanted is not None:
+        needed = [beginning.data.path, beginning.statistics] if beginning is not None else []
+        check_removable(wanted, arguments.models_dir, arguments.logs_dir, needed)
     may_exist = arguments.overwrite or goes_on
     name = choose_run_name(wanted, _prefix(algorithm), arguments.models_dir, arguments.logs_dir, may_exist)
     return name, may_exist
