@@ -194,6 +194,18 @@ def test_many_cars_without_a_render_mode() -> None:
         RacerVecEnv(["track-01"], 2, render_mode="ansi")
 
 
+def test_there_is_one_window_at_a_time() -> None:
+    """A second one takes the place of the first, which is as if closed; closing that one leaves the second open."""
+    first, second = Window("first", (64, 64)), Window("second", (80, 60))
+    first.show(pygame.Surface((64, 64)))
+    assert not first.is_open
+    first.close()
+    second.show(pygame.Surface((80, 60)))
+    assert second.is_open
+    second.close()
+    assert not pygame.display.get_init()
+
+
 def test_keys_are_taken_as_they_go_down_and_up() -> None:
     """Held keys are known, also when the window loses them."""
     window = Window("test", (64, 64))

@@ -251,6 +251,8 @@ def test_several_models_drive_as_ghosts(trained: Path, monkeypatch: pytest.Monke
     models = [str(trained / "models" / "lap_final"), "scripted"]
     assert watch.main(["--model", *models, "--track-id", "track-02", "--camera", "follow"]) == 0
     assert len(shown) == 30
+    entrants, _ = watch._entrants(watch.make_parser().parse_args(["--model", models[0], "--model", models[1]]))
+    assert [entrant.name for entrant in entrants] == ["lap_final", "scripted"]
 
 
 def test_recordings_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tracks: list[Track]) -> None:

@@ -59,7 +59,7 @@ def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
             "completion": [_MULTILINE, charts("completion", "racer/completion_rate")],
         },
         "2 reward": {
-            "reward of an evaluation": [_MULTILINE, charts("mean_reward", "rollout/ep_rew_mean")],
+            "reward of an episode": [_MULTILINE, charts("mean_reward", "rollout/ep_rew_mean")],
             "components in training": [_MULTILINE, ["reward/.*"]],
         },
         "3 driving": {

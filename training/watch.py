@@ -37,10 +37,21 @@ def make_parser() -> Parser:
         "--drive, the arrows or W A S D drive. Model files contain pickles. They are left closed.",
     )
     parser.add_argument(
-        "--model", nargs="+", default=[], metavar="MODEL", help="one or more drivers, as training.evaluate takes them"
+        "--model",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="MODEL",
+        help="one or more drivers, as training.evaluate takes them; may be repeated",
     )
     parser.add_argument(
-        "--replay", nargs="+", type=Path, default=[], metavar="FILE.npz", help="drives that evaluate --record has saved"
+        "--replay",
+        nargs="+",
+        action="extend",
+        type=Path,
+        default=[],
+        metavar="FILE.npz",
+        help="drives that evaluate --record has saved",
     )
     parser.add_argument("--drive", action="store_true", help="drive yourself, with the keyboard, from the same start")
     parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="of a race with --drive (default: 3)")

@@ -21,6 +21,8 @@ class Window:
         keys: The keys that are held down, by pygame's numbers.
     """
 
+    _shown: "Window | None" = None  # SDL has one for a process: a new one takes the place of the old one
+
     def __init__(self, title: str, size: tuple[int, int]) -> None:
         """Open it.
 
@@ -40,12 +42,15 @@ class Window:
         except pygame.error as error:
             raise RenderError(f"cannot open a window: {error}") from error
         pygame.display.set_caption(title)
+        Window._shown = self
         self.is_open = True
         self.keys: set[int] = set()
         self._clock = pygame.time.Clock()
 
     def show(self, picture: pygame.Surface, fps: float = TICKS_PER_SECOND) -> None:
         """Show a frame, not before its time at that many frames a second."""
+        if Window._shown is not self:
+            self.is_open = False
         if not self.is_open:
             return
         self._screen.blit(picture, (0, 0))
@@ -70,4 +75,6 @@ class Window:
     def close(self) -> None:
         """Close it; twice is fine."""
         self.is_open = False
-        pygame.display.quit()
+        if Window._shown is self:
+            Window._shown = None
+            pygame.display.quit()
