@@ -112,6 +112,19 @@ def test_surfaces_have_colours_of_their_own(ring: Track) -> None:
     assert len({style.ROAD, style.SHOULDER, style.RUNOFF, style.OUTSIDE, style.WALL}) == 5
 
 
+def test_up_is_north_and_right_is_east(tracks: list[Track]) -> None:
+    """On a track that looks different the other way round, the road is where its centre line is."""
+    painter = make_painter(tracks[2])
+    camera = painter.camera_on(None)
+    origin = camera.to_pixels((0.0, 0.0))
+    assert camera.to_pixels((10.0, 0.0))[0] > origin[0]
+    assert camera.to_pixels((0.0, 10.0))[1] < origin[1]
+    frame = frame_of(painter)
+    line = tracks[2].geometry.centre_line.point_at(np.linspace(50, tracks[2].length - 50, 200))
+    x, y = camera.to_pixels(line).round().astype(int).T
+    assert (np.abs(frame[y, x] - style.ROAD).max(axis=1) < 40).all()
+
+
 def test_the_start_line_is_chequered(ring: Track) -> None:
     """Black and white squares, across the road at the start and nowhere else."""
     painter = Painter(ring, (1280, 800), rays=False, trails=False, readout=False)
