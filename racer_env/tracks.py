@@ -24,6 +24,7 @@ ALL_TRACKS = "all"
 
 MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
+ROWS_AT_ONCE = 512  # segments that are compared with all others in one go
 DRIVE_STEP = 1.0  # units between the points of the test drive along the centre line
 
 FloatArray = npt.NDArray[np.float64]
@@ -276,12 +277,20 @@ def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.
 def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:
     """Return where two closed polylines cross, or None; neighbours on one line do not count."""
     count = len(other) - 1
-    for index in range(len(line) - 1):
-        crossed = _crosses(line[index], line[index + 1], other[:-1], other[1:])
+    low, high = np.minimum(other[:-1], other[1:]), np.maximum(other[:-1], other[1:])
+    for start in range(0, len(line) - 1, ROWS_AT_ONCE):
+        part = line[start : start + ROWS_AT_ONCE + 1]
+        part_low, part_high = np.minimum(part[:-1], part[1:]), np.maximum(part[:-1], part[1:])
+        # Few pairs are near each other at all, and only those are worth an exact look.
+        near = (part_low[:, None, 0] <= high[:, 0]) & (low[:, 0] <= part_high[:, None, 0])
+        near &= (part_low[:, None, 1] <= high[:, 1]) & (low[:, 1] <= part_high[:, None, 1])
+        one, two = np.nonzero(near)
         if is_same:
-            crossed[[(index - 1) % count, index, (index + 1) % count]] = False
+            apart = ~np.isin((two - one - start) % count, (count - 1, 0, 1))
+            one, two = one[apart], two[apart]
+        crossed = _crosses(part[one], part[one + 1], other[two], other[two + 1])
         if crossed.any():
-            where: FloatArray = line[index]
+            where: FloatArray = part[one[crossed].min()]
             return where
     return None
 
