@@ -245,12 +245,14 @@ def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     gates, count = geometry.gates, len(geometry.gates.arc_length)
     distance = np.arange(0.0, geometry.total_length * (1 + 1.5 / count) + DRIVE_STEP, DRIVE_STEP)
     line = geometry.centre_line.point_at(distance)
-    at = 0
+    at, soon = 0, 3 * len(line) // count  # nearly always the next gate comes within three times their spacing
     for gate in [*range(1, count), 0]:
-        move = np.diff(line[at:], axis=0)
-        forward = move @ gates.direction[gate] > 0
-        crossed = _crosses(line[at:-1], line[at + 1 :], gates.left[gate], gates.right[gate]) & forward
-        if not crossed.any():
+        for part in (line[at : at + soon], line[at:]):
+            forward = np.diff(part, axis=0) @ gates.direction[gate] > 0
+            crossed = _crosses(part[:-1], part[1:], gates.left[gate], gates.right[gate]) & forward
+            if crossed.any():
+                break
+        else:
             x, y = gates.centre[gate]
             raise check.fail(
                 f"gate {gate} near ({x:.0f}, {y:.0f}) cannot be crossed by driving along the centre line; "

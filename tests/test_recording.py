@@ -145,7 +145,12 @@ def test_a_start_elsewhere_begins_with_an_out_lap(track: Track) -> None:
     states["lap"] = [0, 0, 1, 1, 2, 2]
     from training.recording import _laps_of
 
-    assert _laps_of(states, standing.infos[:5]) == (Lap(2, 4, True),)
+    infos = standing.infos[:5].copy()
+    assert _laps_of(states, infos) == (Lap(2, 4, True),)
+    infos["wallContact"][1] = True  # before the line
+    assert _laps_of(states, infos) == (Lap(2, 4, True),)
+    infos["wallContact"][3] = True
+    assert _laps_of(states, infos) == (Lap(2, 4, False),)
 
 
 # --- Record laps ---
@@ -169,7 +174,8 @@ def test_the_fastest_clean_lap_of_a_run_is_kept(recording: Recording, tmp_path: 
     RecordLaps(tmp_path, "run").offer(trimmed(recording, 0), 1000)
     assert lap_in(path) == recording.drive.laps[0]
     records = RecordLaps(tmp_path, "run")
-    records.offer(recording, 2000)
+    beyond = np.concatenate([recording.actions, np.zeros((30, 3))])
+    records.offer(Recording("it", recording.track, recording.start, beyond), 2000)
     assert lap_in(path) == recording.drive.laps[1]
     assert load_recording(path).driver == "run at 2,000 steps"
     assert len(load_recording(path).actions) == recording.drive.laps[1].last

@@ -52,6 +52,7 @@ def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, 
 def test_a_gif_has_every_second_frame(recording: Recording, tmp_path: Path) -> None:
     """And takes as long as the lap."""
     path = tmp_path / "lap.gif"
+    path.write_bytes(b"an older one")
     assert write_video(recording.drive, LAP, path, 30) == 31
     with Image.open(path) as picture:
         assert picture.size == (960, 540)

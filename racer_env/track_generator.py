@@ -1,0 +1,261 @@
+"""Tracks out of a seed: closed roads of several families that pass the same checks as a track file.
+
+A track's name says how it is made again: ``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` is hard.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.errors import TrackError
+from racer_env.physics import Physics, load_physics
+from racer_env.simulator.geometry import CentreLine
+from racer_env.tracks import Track, parse_track
+
+FloatArray = npt.NDArray[np.float64]
+
+NORMAL, HARD = "procedural", "procedural-hard"
+LENGTHS = (900.0, 3_500.0)  # units
+MAX_ATTEMPTS = 2_000  # for one track
+GATE_SPACING = 45.0  # units, about
+LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
+_SAMPLE_STEP = 6.0  # units, of the generator's own checks
+_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d+)-(?P<number>\d+)")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a track may be.
+
+    Attributes:
+        name: In front of its tracks' names.
+        half_width: Range of half of the road's width, in units.
+        min_radius: Of the centre line, in units.
+        max_radius: Of the tightest curve, in units; infinite where any will do.
+        clearance: Least distance of a wall from the centre line, in units.
+    """
+
+    name: str
+    half_width: tuple[float, float]
+    min_radius: float
+    max_radius: float
+    clearance: float
+
+
+KINDS = {
+    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, math.inf, 14.0),
+    HARD: Kind(HARD, (12.0, 16.0), 9.0, 22.0, 8.0),
+}
+
+
+def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics | None = None) -> Track:
+    """Return a track; the same seed, number and kind make the same one.
+
+    Args:
+        seed: Of a set of tracks.
+        number: Which of them, from 0.
+        kind: A key of KINDS.
+        physics: What to build it for; None is the project's.
+
+    Raises:
+        TrackError: None was found; it has not been seen to happen.
+    """
+    physics = load_physics() if physics is None else physics
+    rules = KINDS[kind]
+    random = np.random.default_rng([seed, number, list(KINDS).index(kind)])
+    for _ in range(MAX_ATTEMPTS):
+        drawn = _draw(random, rules)
+        if drawn is None or not _looks_good(*drawn, rules, physics):
+            continue
+        points, half_widths = drawn
+        length = CentreLine(points, half_widths).total_length
+        document = {
+            "id": f"{kind}-{seed}-{number}",
+            "name": f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
+            "checkpointCount": max(12, round(length / GATE_SPACING)),
+            "controlPoints": [
+                {"x": round(float(x), 3), "y": round(float(y), 3), "halfWidth": round(float(half_width), 3)}
+                for (x, y), half_width in zip(points, half_widths, strict=True)
+            ],
+        }
+        try:
+            track = parse_track(document, f"{kind}-{seed}-{number}", physics)
+        except TrackError:
+            continue
+        if _is_clear(track, rules):
+            return track
+    raise TrackError(f"no track {kind}-{seed}-{number} was found in {MAX_ATTEMPTS:,} attempts; take another seed")
+
+
+def track_of_name(name: str, physics: Physics | None = None) -> Track | None:
+    """Return the track that a name like ``procedural-7-12`` says how to make; None for other names."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    return generate_track(int(match["seed"]), int(match["number"]), match["kind"], physics)
+
+
+# --- Families: each returns points (n, 2) of any size ---
+
+
+def _fourier(random: np.random.Generator) -> FloatArray:
+    """Draw a closed curve whose radius is a sum of few waves around the circle."""
+    count = int(random.integers(14, 25))
+    angle = np.arange(count) * 2 * math.pi / count
+    radius = np.ones(count)
+    for wave in range(2, int(random.integers(4, 7))):
+        radius += random.uniform(0.0, 0.75) / wave * np.cos(wave * angle + random.uniform(0, 2 * math.pi))
+    stretch = random.uniform(0.55, 1.0)
+    return np.stack([radius * np.cos(angle), stretch * radius * np.sin(angle)], axis=1)
+
+
+def _star(random: np.random.Generator) -> FloatArray:
+    """Draw a rounded star: lobes of different length, with bays between them."""
+    lobes = int(random.integers(3, 6))
+    angle = (np.arange(4 * lobes) + random.uniform(-0.25, 0.25, 4 * lobes)) * 2 * math.pi / (4 * lobes)
+    outer = np.repeat(random.uniform(0.8, 1.2, lobes), 4)
+    inner = np.repeat(random.uniform(0.4, 0.75, lobes), 4)
+    share = np.tile([1.0, 0.5, 0.0, 0.5], lobes)
+    radius = share * outer + (1 - share) * inner
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def _bent_hull(random: np.random.Generator) -> FloatArray:
+    """Draw the hull of scattered points, with some of its sides bent inwards."""
+    cloud = random.uniform(-1, 1, (int(random.integers(7, 14)), 2)) * (1.0, random.uniform(0.5, 1.0))
+    hull = _convex_hull(cloud)
+    following = np.roll(hull, -1, axis=0)
+    middle = (hull + following) / 2
+    inwards = -middle * random.uniform(0.0, 0.45, len(hull))[:, None]
+    return np.stack([hull, middle + inwards], axis=1).reshape(-1, 2)
+
+
+def _straights(random: np.random.Generator) -> FloatArray:
+    """Draw a rectangle with long sides, of which one or two are kinked or drawn in, as many real tracks are."""
+    width, height = 1.0, random.uniform(0.3, 0.7)
+    corners = [(-width, -height), (width, -height), (width, height), (-width, height)]
+    points: list[tuple[float, float]] = []
+    for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
+        shares = (0.12, 0.35, 0.5, 0.65, 0.88)
+        depth = random.uniform(0.0, 0.7) * height if random.random() < 0.5 else 0.0
+        for share, bend in zip(shares, (0.0, 0.5, 1.0, 0.5, 0.0), strict=True):
+            x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
+            norm = math.hypot(x, y)
+            points.append((x - x / norm * depth * bend, y - y / norm * depth * bend))
+    jitter = random.normal(0.0, 0.03, (len(points), 2))
+    return np.array(points) + jitter
+
+
+FAMILIES: tuple[Callable[[np.random.Generator], FloatArray], ...] = (_fourier, _star, _bent_hull, _straights)
+
+
+def _convex_hull(points: FloatArray) -> FloatArray:
+    """Return the convex hull, counter-clockwise (Andrew's monotone chain)."""
+    ordered = points[np.lexsort((points[:, 1], points[:, 0]))].tolist()
+
+    def chain(rest: list[list[float]]) -> list[list[float]]:
+        hull: list[list[float]] = []
+        for x, y in rest:
+            while len(hull) > 1 and (
+                (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1]) - (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= 0
+            ):
+                hull.pop()
+            hull.append([x, y])
+        return hull[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+# --- From a shape to a road ---
+
+
+def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatArray] | None:
+    """Draw control points (n, 2) and half-widths (n,), in units; None where the shape is too long for its curves."""
+    family = FAMILIES[random.integers(len(FAMILIES))]
+    shape = family(random)
+    turn = random.uniform(0, 2 * math.pi)
+    shape = shape @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    if random.random() < 0.5:
+        shape = shape[::-1].copy()
+    length = random.uniform(*LENGTHS)
+    points = shape * (length / CentreLine(shape, np.ones(len(shape))).total_length)
+    if rules.max_radius < math.inf:  # the tightest curve decides how large a hard track is
+        radius = _min_radius(CentreLine(points, np.ones(len(points))))
+        points = points * (random.uniform(rules.min_radius, rules.max_radius) * 1.03 / radius)
+        length = CentreLine(points, np.ones(len(points))).total_length
+        if not LENGTHS[0] <= length <= LENGTHS[1]:
+            return None
+    points -= (points.min(axis=0) + points.max(axis=0)) / 2
+    low, high = rules.half_width
+    half_widths = np.full(len(points), random.uniform(low, high))
+    if random.random() < 0.5:
+        around = np.arange(len(points)) * 2 * math.pi / len(points)
+        waves = np.cos(around * random.integers(1, 4) + random.uniform(0, 2 * math.pi))
+        half_widths = np.clip(half_widths * (1 + random.uniform(0.05, 0.25) * waves), low, high)
+    straightest = int(np.argmax(_turning(points) < np.quantile(_turning(points), 0.2)))
+    return np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
+
+
+def _turning(points: FloatArray) -> FloatArray:
+    """Return how much the road turns at each control point, in radians."""
+    before, after = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
+    cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    turning: FloatArray = np.abs(np.arctan2(cross, (before * after).sum(axis=1)))
+    return turning
+
+
+def _min_radius(line: CentreLine) -> float:
+    """Return the radius of the tightest curve, from chords."""
+    points = line.point_at(_evenly(line.total_length, _SAMPLE_STEP / 2))
+    step = np.roll(points, -1, axis=0) - points
+    angle = _turning(points)
+    reach = np.hypot(*step.T)
+    return float((reach / np.maximum(angle, 1e-9)).min())
+
+
+def _evenly(length: float, step: float) -> FloatArray:
+    """Return arc lengths around a closed line, evenly, about ``step`` apart."""
+    count = math.ceil(length / step)
+    return np.arange(count) * length / count
+
+
+def _looks_good(points: FloatArray, half_widths: FloatArray, rules: Kind, physics: Physics) -> bool:
+    """Look at the centre line alone, which is quick: its curves, and how near its legs come to each other."""
+    line = CentreLine(points, half_widths)
+    if not LENGTHS[0] <= line.total_length <= LENGTHS[1] or _min_radius(line) < rules.min_radius:
+        return False
+    distance = _evenly(line.total_length, 2 * _SAMPLE_STEP)
+    centre, reach = line.point_at(distance), line.half_width_at(distance) + physics.wall_offset
+    apart = _distances(centre, centre)
+    along = np.abs(distance[:, None] - distance)
+    along = np.minimum(along, line.total_length - along)
+    both = reach[:, None] + reach
+    # Where another leg is nearer than both walls reach, walls cross, and the nearest centre point jumps between legs.
+    return not ((apart < both) & (along > both * (math.pi / 2))).any()
+
+
+def _distances(points: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the distance of each point (n, 2) to each of others (m, 2), as (n, m)."""
+    distances: FloatArray = np.hypot(points[:, None, 0] - others[:, 0], points[:, None, 1] - others[:, 1])
+    return distances
+
+
+def _is_clear(track: Track, rules: Kind) -> bool:
+    """Return whether no wall comes too near to the line, and the nearest centre point never jumps to another leg."""
+    geometry = track.geometry
+    line = geometry.centre_line
+    distance = _evenly(track.length, _SAMPLE_STEP)
+    centre = line.point_at(distance)
+    for wall in (geometry.inner_wall[:-1], geometry.outer_wall[:-1]):
+        apart = _distances(wall, centre)
+        if apart.min() < rules.clearance:
+            return False
+        nearest = distance[apart.argmin(axis=1)]  # along a wall it must move on steadily
+        jump = np.abs(np.diff(np.append(nearest, nearest[0])))
+        if np.minimum(jump, track.length - jump).max() > LEG_DISTANCE:
+            return False
+    return True
