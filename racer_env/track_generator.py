@@ -35,20 +35,24 @@ class Kind:
         name: In front of its tracks' names.
         half_width: Range of half of the road's width, in units.
         min_radius: Of the centre line, in units.
-        max_radius: Of the tightest curve, in units; infinite where any will do.
+        tightest: Range that the radius of the tightest curve is drawn from, in units.
+        is_tight: Whether it really is so tight; otherwise at least that wide.
+        rounds: How often its corners are rounded, at least and less than.
         clearance: Least distance of a wall from the centre line, in units.
     """
 
     name: str
     half_width: tuple[float, float]
     min_radius: float
-    max_radius: float
+    tightest: tuple[float, float]
+    is_tight: bool
+    rounds: tuple[int, int]
     clearance: float
 
 
 KINDS = {
-    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, math.inf, 14.0),
-    HARD: Kind(HARD, (12.0, 16.0), 9.0, 22.0, 8.0),
+    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, (20.0, 60.0), False, (0, 3), 14.0),
+    HARD: Kind(HARD, (12.0, 16.0), 9.0, (9.3, 22.0), True, (0, 2), 8.0),
 }
 
 
@@ -174,21 +178,20 @@ def _convex_hull(points: FloatArray) -> FloatArray:
 
 
 def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatArray] | None:
-    """Draw control points (n, 2) and half-widths (n,), in units; None where the shape is too long for its curves."""
-    family = FAMILIES[random.integers(len(FAMILIES))]
-    shape = family(random)
+    """Draw control points (n, 2) and half-widths (n,), in units; None where they would be too long or too short."""
+    shape = _rounded(FAMILIES[random.integers(len(FAMILIES))](random), random, rules.rounds)
     turn = random.uniform(0, 2 * math.pi)
     shape = shape @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
     if random.random() < 0.5:
         shape = shape[::-1].copy()
-    length = random.uniform(*LENGTHS)
-    points = shape * (length / CentreLine(shape, np.ones(len(shape))).total_length)
-    if rules.max_radius < math.inf:  # the tightest curve decides how large a hard track is
-        radius = _min_radius(CentreLine(points, np.ones(len(points))))
-        points = points * (random.uniform(rules.min_radius, rules.max_radius) * 1.03 / radius)
-        length = CentreLine(points, np.ones(len(points))).total_length
-        if not LENGTHS[0] <= length <= LENGTHS[1]:
-            return None
+    line = CentreLine(shape, np.ones(len(shape)))
+    size = random.uniform(*LENGTHS) / line.total_length
+    tightest = random.uniform(*rules.tightest) / _min_radius(line, line.total_length / 400)
+    # A hard track is as large as its tightest curve wants it; any other one may be larger than that.
+    size = tightest if rules.is_tight else max(size, tightest)
+    if not LENGTHS[0] <= size * line.total_length <= LENGTHS[1]:
+        return None
+    points = shape * size
     points -= (points.min(axis=0) + points.max(axis=0)) / 2
     low, high = rules.half_width
     half_widths = np.full(len(points), random.uniform(low, high))
@@ -196,8 +199,21 @@ def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatAr
         around = np.arange(len(points)) * 2 * math.pi / len(points)
         waves = np.cos(around * random.integers(1, 4) + random.uniform(0, 2 * math.pi))
         half_widths = np.clip(half_widths * (1 + random.uniform(0.05, 0.25) * waves), low, high)
-    straightest = int(np.argmax(_turning(points) < np.quantile(_turning(points), 0.2)))
+    turning = _turning(points)
+    straightest = int(np.argmax(turning <= np.quantile(turning, 0.2)))
     return np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
+
+
+def _rounded(corners: FloatArray, random: np.random.Generator, rounds: tuple[int, int]) -> FloatArray:
+    """Return points evenly along a polygon, whose corners are rounded."""
+    closed = np.concatenate([corners, corners[:1]])
+    reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
+    count = int(random.integers(16, 29))
+    at = np.arange(count) * reached[-1] / count
+    points = np.stack([np.interp(at, reached, closed[:, axis]) for axis in (0, 1)], axis=1)
+    for _ in range(int(random.integers(*rounds))):
+        points = 0.25 * np.roll(points, 1, axis=0) + 0.5 * points + 0.25 * np.roll(points, -1, axis=0)
+    return points
 
 
 def _turning(points: FloatArray) -> FloatArray:
@@ -208,13 +224,11 @@ def _turning(points: FloatArray) -> FloatArray:
     return turning
 
 
-def _min_radius(line: CentreLine) -> float:
-    """Return the radius of the tightest curve, from chords."""
-    points = line.point_at(_evenly(line.total_length, _SAMPLE_STEP / 2))
-    step = np.roll(points, -1, axis=0) - points
-    angle = _turning(points)
-    reach = np.hypot(*step.T)
-    return float((reach / np.maximum(angle, 1e-9)).min())
+def _min_radius(line: CentreLine, step: float = _SAMPLE_STEP / 2) -> float:
+    """Return the radius of the tightest curve, from chords of about ``step``."""
+    points = line.point_at(_evenly(line.total_length, step))
+    reach = np.hypot(*(np.roll(points, -1, axis=0) - points).T)
+    return float((reach / np.maximum(_turning(points), 1e-9)).min())
 
 
 def _evenly(length: float, step: float) -> FloatArray:

@@ -1,6 +1,7 @@
 """What an evaluation leaves to look at: recordings, videos and plots."""
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ def driven_by(name: str, tracks: Sequence[Track], episodes: Sequence[Episode]) -
 
 def _rank(episode: Episode) -> tuple[float, ...]:
     clean = [ticks for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True) if is_clean]
-    return not clean, min(clean or episode.lap_ticks or [0]), -len(episode.lap_ticks)
+    return not clean, min(clean or episode.lap_ticks, default=math.inf), -len(episode.lap_ticks)
 
 
 def episode_of(drive: Drive) -> Episode:
