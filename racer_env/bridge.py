@@ -15,6 +15,7 @@ from racer_env.engine import STANDING, make_placement
 from racer_env.errors import BridgeError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
 from racer_env.simulator.starts import Placement
+from racer_env.track_generator import is_generated
 from racer_env.tracks import ALL_TRACKS, Track, load_track, load_tracks, parse_track
 
 VERSION_WITH_EXTENSIONS = 2
@@ -238,13 +239,14 @@ def bridge_at(
 
 
 def own_tracks(tracks: Sequence[str | AnyTrack], tracks_dir: str | Path | None) -> list[Track]:
-    """Return those tracks that are the user's own: loaded ones, files, and all of a folder.
+    """Return those tracks that a bundled bridge has to be given: loaded ones, files, generated ones, all of a folder.
 
     Raises:
         TrackError: One of them is wrong.
     """
     own = [track for track in tracks if isinstance(track, Track)]
-    own += [load_track(track) for track in tracks if isinstance(track, str) and track.endswith(".json")]
+    names = [track for track in tracks if isinstance(track, str)]
+    own += [load_track(name) for name in names if name.endswith(".json") or is_generated(name)]
     return own + ([] if tracks_dir is None else load_tracks([ALL_TRACKS], tracks_dir))
 
 

@@ -5,7 +5,7 @@ A track's name says how it is made again: ``procedural-7-12`` is track 12 of see
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +21,11 @@ FloatArray = npt.NDArray[np.float64]
 NORMAL, HARD = "procedural", "procedural-hard"
 LENGTHS = (900.0, 3_500.0)  # units
 MAX_ATTEMPTS = 2_000  # for one track
+MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
-_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d+)-(?P<number>\d+)")
+_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d{{1,10}})-(?P<number>\d{{1,7}})")
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,38 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
     raise TrackError(f"no track {kind}-{seed}-{number} was found in {MAX_ATTEMPTS:,} attempts; take another seed")
 
 
-def track_of_name(name: str, physics: Physics | None = None) -> Track | None:
-    """Return the track that a name like ``procedural-7-12`` says how to make; None for other names."""
+def expand_names(names: Sequence[str], seed: int) -> list[str]:
+    """Return names of tracks, with ``procedural:64`` and ``procedural-hard:8`` written out as so many of a seed.
+
+    Raises:
+        TrackError: The number of tracks is none, or too large.
+    """
+    expanded = []
+    for name in names:
+        kind, colon, count = name.partition(":")
+        if kind not in KINDS or not colon:
+            expanded.append(name)
+            continue
+        if not count.isdecimal() or not 1 <= int(count) <= MAX_TRACKS:
+            raise TrackError(f"expected {kind}:N with N from 1 to {MAX_TRACKS:,}, got {name!r}")
+        expanded.extend(f"{kind}-{seed}-{number}" for number in range(int(count)))
+    return expanded
+
+
+def is_generated(name: str) -> bool:
+    """Return whether a name says how a track is made."""
+    return _NAME.fullmatch(name) is not None
+
+
+def track_of_name(name: str, physics: Physics | None = None) -> Track:
+    """Return the track that a name like ``procedural-7-12`` says how to make.
+
+    Raises:
+        TrackError: The name is none of these.
+    """
     match = _NAME.fullmatch(name)
     if match is None:
-        return None
+        raise TrackError(f"expected {NORMAL}-SEED-NUMBER or {HARD}-SEED-NUMBER, got {name!r}")
     return generate_track(int(match["seed"]), int(match["number"]), match["kind"], physics)
 
 

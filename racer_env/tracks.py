@@ -84,14 +84,18 @@ def load_track(name: str | Path, tracks_dir: str | Path | None = None, physics: 
     """Load and check a track.
 
     Args:
-        name: An id, looked up in ``tracks_dir`` and then among the shipped tracks; or a path to a file, which
-            is anything that ends in ``.json``.
+        name: An id, looked up in ``tracks_dir`` and then among the shipped tracks; a path to a file, which is
+            anything that ends in ``.json``; or ``procedural-7-12``, which is generated, see ``track_generator``.
         tracks_dir: A folder of track files.
         physics: What to build it for; None is the project's.
 
     Raises:
         TrackError: There is no such track, or its file is wrong; the message says what and where.
     """
+    from racer_env import track_generator  # it builds on this module
+
+    if track_generator.is_generated(str(name)):
+        return track_generator.track_of_name(str(name), physics)
     path = _find(str(name), tracks_dir)
     return parse_track(read_json(path, TrackError, "track"), str(path), physics)
 
@@ -145,7 +149,7 @@ def _find(name: str, tracks_dir: str | Path | None) -> Path:
     known = sorted({track_id for folder in folders for track_id in available_tracks(folder)})
     raise TrackError(
         f"no track {name!r} in {' or '.join(str(folder) for folder in folders)}; there are: {', '.join(known)}; "
-        "a path to a file ends in .json"
+        "a path to a file ends in .json, and procedural-7-12 is generated"
     )
 
 

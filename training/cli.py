@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from racer_env.config import PROJECT_ROOT
-from racer_env.errors import RacerError
+from racer_env.errors import RacerError, TrackError
+from racer_env.track_generator import expand_names
 
 
 def _from_here(path: Path) -> Path:
@@ -36,6 +37,16 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse, and write generated tracks out by name."""
+        arguments, rest = super().parse_known_args(args, namespace)
+        if getattr(arguments, "track_id", None):
+            try:
+                arguments.track_id = expand_names(arguments.track_id, arguments.track_seed)
+            except TrackError as error:
+                self.error(str(error))
+        return arguments, rest
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and end with exit code 2."""
@@ -102,7 +113,11 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
         nargs="+",
         default=[],
         metavar="ID",
-        help=f"one or more tracks: ids, paths that end in .json, or 'all' (default: {default})",
+        help="one or more tracks: ids, paths that end in .json, 'all', or 'procedural:64' and 'procedural-hard:8' for "
+        f"so many generated ones (default: {default})",
+    )
+    parser.add_argument(
+        "--track-seed", type=whole_number(0), default=0, metavar="S", help="of the generated tracks (default: 0)"
     )
     parser.add_argument(
         "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"

@@ -1,0 +1,178 @@
+"""Generated tracks: the same from the same seed, drivable, and as their kind says."""
+
+import time
+
+import numpy as np
+import pytest
+
+from racer_env import track_generator
+from racer_env.errors import TrackError
+from racer_env.track_generator import (
+    FAMILIES,
+    HARD,
+    KINDS,
+    LENGTHS,
+    NORMAL,
+    expand_names,
+    generate_track,
+    track_of_name,
+)
+from racer_env.tracks import Track, load_track, load_tracks, parse_track
+from racer_env.vec_env import RacerVecEnv
+from training import evaluate
+from training.cli import Parser, add_track_arguments
+
+pytestmark = pytest.mark.timeout(30)
+
+COUNT = 12
+
+
+@pytest.fixture(scope="module", params=[NORMAL, HARD])
+def generated(request: pytest.FixtureRequest) -> list[Track]:
+    """Some tracks of each kind."""
+    return [generate_track(3, number, request.param) for number in range(COUNT)]
+
+
+def kind_of(track: Track) -> track_generator.Kind:
+    """Return the kind that a track's name says."""
+    return KINDS[HARD if track.id.startswith(HARD) else NORMAL]
+
+
+def test_the_same_name_is_the_same_track() -> None:
+    """Whatever was made before; another number, seed or kind is another track."""
+    one = generate_track(7, 2)
+    assert track_of_name("procedural-7-2").fingerprint == one.fingerprint == load_track("procedural-7-2").fingerprint
+    others = [generate_track(7, 3), generate_track(8, 2), generate_track(7, 2, HARD)]
+    assert len({track.fingerprint for track in [one, *others]}) == 4
+
+
+def test_lengths_and_widths(generated: list[Track]) -> None:
+    """Within what the kind allows; constant and varying widths both occur."""
+    low, high = kind_of(generated[0]).half_width
+    for track in generated:
+        assert LENGTHS[0] - 20 <= track.length <= LENGTHS[1] + 20
+        assert low - 1e-3 <= track.half_widths.min() <= track.half_widths.max() <= high + 1e-3
+    varying = [np.ptp(track.half_widths) > 0.5 for track in generated]
+    assert any(varying)
+    assert not all(varying)
+
+
+def test_curves_are_as_tight_as_the_kind_says(generated: list[Track]) -> None:
+    """Measured on the finished line: the radius from three points four units apart."""
+    rules = kind_of(generated[0])
+    tightest = []
+    for track in generated:
+        line = track.geometry.centre_line
+        at = np.arange(0.0, track.length, 1.0)
+        a, b, c = (line.point_at(at + offset) for offset in (-4.0, 0.0, 4.0))
+        cross = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]
+        sides = [np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (a, c))]
+        tightest.append(float((sides[0] * sides[1] * sides[2] / np.maximum(2 * np.abs(cross), 1e-9)).min()))
+    assert min(tightest) > rules.min_radius - 1.5
+    if rules.is_tight:
+        assert max(tightest) < rules.tightest[1] + 4
+
+
+def test_both_windings_occur(generated: list[Track]) -> None:
+    """Left-handed drivers only would be a pity."""
+    areas = []
+    for track in generated:
+        x, y = track.geometry.centre_line.point_at(np.arange(0.0, track.length, 5.0)).T
+        areas.append(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+    assert 0 < sum(area > 0 for area in areas) < COUNT
+
+
+def test_walls_keep_their_distance(generated: list[Track]) -> None:
+    """From the centre line; and along a wall, the nearest centre point never jumps to another leg."""
+    clearance = kind_of(generated[0]).clearance
+    for track in generated:
+        at = np.arange(0.0, track.length, 2.0)
+        centre = track.geometry.centre_line.point_at(at)
+        for wall in (track.geometry.inner_wall, track.geometry.outer_wall):
+            apart = np.hypot(wall[:, None, 0] - centre[:, 0], wall[:, None, 1] - centre[:, 1])
+            assert apart.min() > clearance - 0.5
+            jumps = np.abs(np.diff(at[apart.argmin(axis=1)]))
+            assert np.minimum(jumps, track.length - jumps).max() < 75
+
+
+def test_they_pass_the_checks_of_a_file(generated: list[Track]) -> None:
+    """What is written out is a track like any other."""
+    for track in generated:
+        assert parse_track(track.to_json()).fingerprint == track.fingerprint
+
+
+def test_every_family_yields_tracks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both kinds."""
+    for family in FAMILIES:
+        monkeypatch.setattr(track_generator, "FAMILIES", (family,))
+        for kind in KINDS:
+            assert generate_track(1, 0, kind).id == f"{kind}-1-0"
+
+
+def test_names_are_written_out() -> None:
+    """So many of a seed; other names stay."""
+    assert expand_names(["track-01", "procedural:2", "procedural-hard:1", "procedural-4-9"], 6) == [
+        *("track-01", "procedural-6-0", "procedural-6-1", "procedural-hard-6-0", "procedural-4-9")
+    ]
+    assert [track.id for track in load_tracks(expand_names(["procedural:2"], 1))] == [
+        "procedural-1-0",
+        "procedural-1-1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["procedural:0", "procedural:", "procedural:-1", "procedural:many", "procedural:99999"]
+)
+def test_no_number_of_tracks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is named, on the command line in one line."""
+    with pytest.raises(TrackError, match="expected procedural:N with N from 1 to 4,096"):
+        expand_names([name], 0)
+    parser = Parser()
+    add_track_arguments(parser, "none")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--track-id", name])
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_name_that_says_nothing() -> None:
+    """It is no generated track's."""
+    with pytest.raises(TrackError, match="expected procedural-SEED-NUMBER"):
+        track_of_name("procedural-x-1")
+    with pytest.raises(TrackError, match="procedural-7-12 is generated"):
+        load_track("procedural-7")
+
+
+def test_they_are_driven_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """In training's environment, and by evaluation with its own seed."""
+    env = RacerVecEnv(["procedural-2-0", "procedural-hard-2-0"], 4)
+    assert env.reset().shape == (4, 14)
+    assert env.get_attr("track_id")[:2] == ["procedural-2-0", "procedural-hard-2-0"]
+    env.close()
+    arguments = ["--model", "scripted", "--track-id", "procedural:2", "--track-seed", "5", "--laps", "1"]
+    assert evaluate.main(arguments) == 0
+    assert "procedural-5-1 " in capsys.readouterr().out
+
+
+@pytest.mark.integration
+def test_the_bridge_is_given_them(node_bridge: None, capsys: pytest.CaptureFixture[str]) -> None:
+    """The bundled one drives them as the simulator does."""
+    arguments = ["--model", "scripted", "--track-id", "procedural-hard-3-1", "--laps", "1"]
+    printed = []
+    for more in ([], ["--bridge-url", "auto"]):
+        assert evaluate.main([*arguments, *more]) == 0
+        printed.append(capsys.readouterr().out.splitlines()[-1])
+    assert printed[0] == printed[1]
+
+
+def test_making_one_takes_no_longer_than_a_few_checks() -> None:
+    """In terms of what checking a finished one takes here: nearly every shape that is drawn is a track."""
+
+    def seconds(body: object) -> float:
+        started = time.perf_counter()
+        body()  # type: ignore[operator]
+        return time.perf_counter() - started
+
+    documents = [generate_track(4, number).to_json() for number in range(10)]
+    checking = seconds(lambda: [parse_track(document) for document in documents])
+    making = seconds(lambda: [generate_track(4, number) for number in range(10)])
+    assert making < 6 * checking
