@@ -13,6 +13,7 @@ from racer_env.errors import ActionError, ConfigError
 from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
+from racer_env.simulator.tables import build_all_tables, build_tables, concatenate_tables
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
@@ -627,3 +628,11 @@ def test_physics_beyond_the_tables_are_refused(group: str, key: str, value: floa
     document[group][key] = value
     with pytest.raises(ConfigError, match="tables reach 200 and 3"):
         Simulator([load_track("track-01", physics=Physics(document))])
+
+
+def test_tables_of_many_tracks_are_those_of_each(tracks: list[Track]) -> None:
+    """Built side by side, they are what one after the other makes."""
+    geometries = [track.geometry for track in tracks]
+    together = build_all_tables(geometries)
+    for name, array in concatenate_tables([build_tables(geometry) for geometry in geometries])._asdict().items():
+        assert getattr(together, name).tobytes() == array.tobytes(), name

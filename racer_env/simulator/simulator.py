@@ -19,7 +19,7 @@ from racer_env.simulator.kernels import (
     step_cars,
 )
 from racer_env.simulator.starts import Start, standing_start
-from racer_env.simulator.tables import CONTACT_REACH, VIEW_DISTANCE, build_tables, concatenate_tables
+from racer_env.simulator.tables import CONTACT_REACH, VIEW_DISTANCE, build_all_tables
 from racer_env.tracks import Track
 
 ACTION_SIZE = 3
@@ -57,7 +57,7 @@ class Simulator:
         config = AiConfig() if config is None else config
         self.tracks = list(tracks)
         _check_reach(self.tracks[0].physics)
-        tables = concatenate_tables([build_tables(track.geometry) for track in self.tracks])
+        tables = build_all_tables([track.geometry for track in self.tracks])
         scale = np.ones(len(self.tracks)) if progress_scale is None else np.asarray(progress_scale)
         tables.tracks["progress_weight"] = config.weights.progress * scale
 

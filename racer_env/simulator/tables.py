@@ -12,7 +12,9 @@ All are conservative: a list may be too long, never too short.
 
 import itertools
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -155,6 +157,13 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     )
 
 
+def build_all_tables(geometries: Sequence[TrackGeometry]) -> Tables:
+    """Build the tables of several tracks on all cores, one behind the other."""
+    first = build_tables(geometries[0])  # compiles what the others run side by side
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return concatenate_tables([first, *pool.map(build_tables, geometries[1:])])
+
+
 def concatenate_tables(parts: Sequence[Tables]) -> Tables:
     """Put the tables of several tracks one behind the other and shift their indices."""
     columns = {name: [getattr(part, name) for part in parts] for name in Tables._fields}
@@ -255,30 +264,8 @@ def _sample_grid(
     Cells at the border and cells farther than ``reach`` from the line, where no car should be, list everything.
     """
     columns, rows = size
-    diagonal = SAMPLE_CELL * math.sqrt(2.0)
-    radius = math.ceil((reach + diagonal) / SAMPLE_CELL) + 1
-    around = np.arange(-radius, radius + 1)
-    offsets = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
-    cells = np.floor((samples - low) / SAMPLE_CELL).astype(np.int64)[:, None] + offsets
-    inner = (cells > 0).all(axis=2) & (cells[..., 0] < columns - 1) & (cells[..., 1] < rows - 1)
-    which, where = np.nonzero(inner)
-    cells = cells[which, where]
-    numbers = cells[:, 1] * columns + cells[:, 0]
-    distance = np.linalg.norm(low + (cells + 0.5) * SAMPLE_CELL - samples[which], axis=1)
-    nearest = np.full(columns * rows, np.inf)
-    np.minimum.at(nearest, numbers, distance)
-    possible = (distance <= nearest[numbers] + diagonal + SAFETY) & (nearest[numbers] <= reach)
-    which, cells, numbers = which[possible], cells[possible], numbers[possible]
-
-    corners = low + (cells[:, None] + np.array([[0, 0], [1, 0], [0, 1], [1, 1]])) * SAMPLE_CELL
-    squared = np.sum((samples[which][:, None] - corners) ** 2, axis=2)
-    needed = np.ones(len(which), np.bool_)
-    for corner in range(4):
-        order = np.lexsort((squared[:, corner], numbers))
-        first = np.diff(numbers[order], prepend=-1) != 0
-        rival = order[first][np.cumsum(first) - 1]  # the sample nearest to this corner of the same cell
-        needed[order] &= (squared[order] <= squared[rival] + SAFETY).any(axis=1)
-    listing, firsts, ranges = _ranges_by_cell(numbers[needed], which[needed])
+    needed = _needed_samples(samples, low[0], low[1], columns, rows, reach)
+    listing, firsts, ranges = _ranges_by_cell(needed[:, 0], needed[:, 1])
 
     counts = np.ones(columns * rows, np.int64)
     counts[listing] = np.diff(firsts)
@@ -288,6 +275,50 @@ def _sample_grid(
     is_listed[listing] = True
     sample_ranges[np.repeat(is_listed, counts)] = ranges
     return begins.astype(np.int32), sample_ranges.astype(np.int32)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _needed_samples(samples, low_x, low_y, columns, rows, reach):
+    """Return (P, 2) the number of a cell and of a sample that it needs, see ``_sample_grid``."""
+    count, diagonal = len(samples), SAMPLE_CELL * math.sqrt(2.0)
+    needed = [(0, 0) for _ in range(0)]
+    candidates = np.empty(count, np.int64)
+    distances = np.empty(count)
+    squared = np.empty((count, 4))
+    rivals = np.empty(4, np.int64)
+    for row in range(1, rows - 1):
+        for column in range(1, columns - 1):
+            x, y = low_x + column * SAMPLE_CELL, low_y + row * SAMPLE_CELL
+            nearest = np.inf
+            for i in range(count):
+                dx, dy = samples[i, 0] - (x + SAMPLE_CELL / 2), samples[i, 1] - (y + SAMPLE_CELL / 2)
+                distances[i] = dx * dx + dy * dy
+                nearest = min(nearest, distances[i])
+            nearest = math.sqrt(nearest)
+            if nearest > reach:
+                continue
+            limit, found = nearest + diagonal + SAFETY, 0
+            for i in range(count):
+                if distances[i] <= limit * limit:
+                    candidates[found] = i
+                    for corner in range(4):
+                        dx = samples[i, 0] - (x + (corner % 2) * SAMPLE_CELL)
+                        dy = samples[i, 1] - (y + (corner // 2) * SAMPLE_CELL)
+                        squared[found, corner] = dx * dx + dy * dy
+                    found += 1
+            # The sample nearest to a corner rules out those that are farther than it from all four.
+            for corner in range(4):
+                rivals[corner] = np.argmin(squared[:found, corner])
+            for k in range(found):
+                is_needed = True
+                for rival in rivals:
+                    is_nearer = False
+                    for corner in range(4):
+                        is_nearer |= squared[k, corner] <= squared[rival, corner] + SAFETY
+                    is_needed &= is_nearer
+                if is_needed:
+                    needed.append((row * columns + column, candidates[k]))
+    return np.array(needed, np.int64)
 
 
 def _ranges_by_cell(
@@ -542,7 +573,7 @@ def _may_hold_car(wall_x, wall_y, size, x, y):
     return between
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
     """List for every view the blocks of wall segments that a ray can meet first.
 
