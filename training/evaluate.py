@@ -218,6 +218,8 @@ def _tell(arguments: argparse.Namespace, driven: Sequence[tuple["Driver", dict[s
         say(f"{Path(driver.name).name}, {'replayed' if arguments.replay else what}{holds}")
         for line in format_table({track_id: _row(episodes) for track_id, episodes in by_track.items()}):
             say(line)
+        for line in format_steering({track_id: _row(episodes) for track_id, episodes in by_track.items()}):
+            say(line)
         for track_id, episodes in by_track.items():
             times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in episodes[:5]]
             say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
@@ -275,6 +277,25 @@ def format_table(rows: dict[str, Row]) -> list[str]:
             f"{track_id:<{width}}  {laps:>9}  {row['clean_laps']:>5}  {row['completion']:>10.0%}  {mean:>8}  "
             f"{best:>8}  {deviation:>7}  {row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  "
             f"{row['mean_reward']:>8.3f}"
+        )
+    return lines
+
+
+def format_steering(rows: dict[str, Row]) -> list[str]:
+    """Return the lines of a table of how smoothly a driver steers, with one row per track; see ``format_table``."""
+    width = max(5, *(len(track_id) for track_id in rows))
+    lines = [
+        f"{'track':<{width}}  {'steering: sign changes':>22}  {'of the wheel':>12}  {'reversals':>9}  "
+        f"{'change per tick':>15}  {'stalls':>6}"
+    ]
+    for track_id, row in rows.items():
+        command, wheel, reversals = (
+            f"{row[key]:.1f}/s"
+            for key in ("steer_sign_changes_per_sec", "wheel_sign_changes_per_sec", "steer_reversals_per_sec")
+        )
+        lines.append(
+            f"{track_id:<{width}}  {command:>22}  {wheel:>12}  {reversals:>9}  {row['mean_steer_change']:>15.3f}  "
+            f"{row['stalls']:>6}"
         )
     return lines
 

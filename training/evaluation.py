@@ -17,10 +17,12 @@ from racer_env.errors import BridgeError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.tracks import Track
+from training.smoothness import Stalls, SteeringMeter
 
 CUT_CORNERS = 0.8  # of the centre line's length; no racing line is shorter on any shipped track
 IMPERCEPTIBLE = 1e-300  # added to a reward, it changes nothing
 ASSUMED_LENGTH = 5_000.0  # units; of a track that its bridge does not describe
+STEER, ARC_LENGTH = 11, 12  # in an observation
 SLOWEST_PACE = 30.0  # units/s; an episode ends when a lap takes longer than at this pace
 
 # From observations (N, 14) to actions (N, 3).
@@ -42,6 +44,8 @@ class Episode:
         reward: Sum of the raw rewards.
         was_cut: Whether the game ended it by its own limit of steps.
         actions: The action of every tick, (3,); empty where the course keeps none.
+        length: Of the track in units, as far as it is known.
+        steering: How it steered.
     """
 
     track_id: str
@@ -54,15 +58,30 @@ class Episode:
     reward: float = 0.0
     was_cut: bool = False
     actions: list[npt.NDArray[np.floating]] = field(default_factory=list, repr=False)
+    length: float = ASSUMED_LENGTH
+    steering: SteeringMeter = field(default_factory=SteeringMeter, repr=False, compare=False)
+    _stalls: Stalls | None = field(default=None, repr=False, compare=False)
     _touched: bool = False  # a wall, on the running lap
 
-    def count_step(self, info: npt.NDArray[np.void], reward: float) -> None:
+    def count_step(
+        self,
+        info: npt.NDArray[np.void],
+        reward: float,
+        action: npt.NDArray[np.floating],
+        observation: npt.NDArray[np.floating],
+    ) -> None:
         """Add the step that a car has just driven.
 
         Args:
             info: INFO_DTYPE record.
             reward: Sum of the components.
+            action: (3,) that it was driven with.
+            observation: (14,) after it.
         """
+        self.steering.see(float(action[0]), float(observation[STEER]))
+        if self._stalls is None:
+            self._stalls = Stalls(self.length, TICKS_PER_SECOND)
+        self._stalls.see(float(observation[ARC_LENGTH]))
         self.steps += 1
         self.wall_ticks += bool(info["wallContact"])
         self.off_track_ticks += info["offTrack"] != 0
@@ -77,6 +96,11 @@ class Episode:
     def lap_times(self) -> list[float]:
         """Times of the completed laps, in seconds."""
         return [ticks / TICKS_PER_SECOND for ticks in self.lap_ticks]
+
+    @property
+    def stalls(self) -> int:
+        """How often it stopped getting on."""
+        return 0 if self._stalls is None else self._stalls.count
 
     @property
     def is_clean(self) -> bool:
@@ -117,7 +141,7 @@ class Course:
         """
         self.tracks = list(tracks)
         self.laps = laps
-        lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in tracks]
+        lengths = [_length_of(track) for track in tracks]
         self._patience = [int(length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]  # ticks for a lap
         unlimited = EpisodeLimits(laps * max(self._patience) + 1, config.episode.stillness_timeout_ticks)
         self._count = len(tracks) * episodes
@@ -150,7 +174,10 @@ class Course:
 
     def _drive(self, engine: Engine, policy: Policy, action_repeat: int, show: bool) -> list[Episode]:
         tracks = self.tracks
-        results = [Episode(tracks[index % len(tracks)].id, self.laps) for index in range(self._count)]
+        results = [
+            Episode(tracks[index % len(tracks)].id, self.laps, length=_length_of(tracks[index % len(tracks)]))
+            for index in range(self._count)
+        ]
         running = list(range(self._count))
         disable = None if show else True  # None: where there is no terminal
         with tqdm(total=self.laps * self._count, unit="lap", disable=disable, leave=False) as bar:
@@ -164,7 +191,9 @@ class Course:
                 for index in running:
                     if self._keeps_actions:
                         results[index].actions.append(actions[index])
-                    results[index].count_step(engine.infos[index], float(engine.rewards[index]))
+                    seen = engine.terminal_observations.get(index, engine.observations[index])
+                    reward = float(engine.rewards[index])
+                    results[index].count_step(engine.infos[index], reward, actions[index], seen)
                     results[index].was_cut = bool(engine.truncated[index])
                 bar.n = sum(len(result.lap_ticks) for result in results)
                 bar.set_postfix_str(f"{results[running[0]].steps:,} ticks", refresh=False)
@@ -183,6 +212,10 @@ class Course:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+
+
+def _length_of(track: AnyTrack) -> float:
+    return track.length if isinstance(track, Track) else ASSUMED_LENGTH
 
 
 def drive(
@@ -219,6 +252,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
     """Return the figures of some episodes as the table and the JSON output name them."""
     lap_times = [lap_time for episode in episodes for lap_time in episode.lap_times]
     steps = sum(episode.steps for episode in episodes)
+    meters, seconds = [episode.steering for episode in episodes], steps / TICKS_PER_SECOND
     return {
         "episodes": len(episodes),
         "laps": len(lap_times),
@@ -231,6 +265,11 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
         "wall_contact_ticks": sum(episode.wall_ticks for episode in episodes),
         "off_track_share": sum(episode.off_track_ticks for episode in episodes) / steps,
         "mean_reward": float(np.mean([episode.reward for episode in episodes])),
+        "steer_sign_changes_per_sec": sum(meter.command.count for meter in meters) / seconds,
+        "wheel_sign_changes_per_sec": sum(meter.wheel.count for meter in meters) / seconds,
+        "steer_reversals_per_sec": sum(meter.reversals.count for meter in meters) / seconds,
+        "mean_steer_change": sum(meter.total_change for meter in meters) / steps,
+        "stalls": sum(episode.stalls for episode in episodes),
     }
 
 

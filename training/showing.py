@@ -46,9 +46,9 @@ def _rank(episode: Episode) -> tuple[float, ...]:
 
 def episode_of(drive: Drive) -> Episode:
     """Return a replayed drive as an episode, with the reward of the default weights."""
-    episode = Episode(drive.track.id, max(1, len(drive.laps)))
-    for info in drive.infos:
-        episode.count_step(info, float(sum(info[key] for key in REWARD_KEYS)))
+    episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
+    for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
+        episode.count_step(info, float(sum(info[key] for key in REWARD_KEYS)), action, observation)
     return episode
 
 
