@@ -82,6 +82,7 @@ class RacerVecEnv(VecEnv):
         config: AiConfig | None = None,
         *,
         random_start_share: float = 0.0,
+        standing_share: float = 0.0,
         equal_road_value: bool = False,
         action_repeat: int = 1,
         bridge_url: str | Sequence[str] | Bridge | None = None,
@@ -96,6 +97,7 @@ class RacerVecEnv(VecEnv):
             config: Reward weights and episode limits; None is their defaults.
             random_start_share: Share of the episodes that start anywhere, on the move; the others start at rest
                 on the line.
+            standing_share: Share of the random starts that are at rest.
             equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
                 unit of road earns the same on all of them.
             action_repeat: Ticks that each action holds, see the class.
@@ -116,11 +118,14 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
         if not 0.0 <= random_start_share <= 1.0:
             raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
+        if not 0.0 <= standing_share <= 1.0:
+            raise ConfigError(f"standing_share must be within [0, 1], got {standing_share}")
         if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
             raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
         if render_mode not in (None, *RENDER_MODES):
             raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
         self.random_start_share = random_start_share
+        self.standing_share = standing_share
         self.action_repeat = action_repeat
         self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
         self._random = [np.random.default_rng() for _ in range(num_envs)]
@@ -296,9 +301,13 @@ class RacerVecEnv(VecEnv):
         if start is None:
             start = RANDOM if random.random() < self.random_start_share else STANDING
         if self._bridge is not None:
-            return self._bridge.placement(handle.track, start, random)
-        assert isinstance(handle.track, Track)
-        return make_placement(handle.track, start, random)
+            placement = self._bridge.placement(handle.track, start, random)
+        else:
+            assert isinstance(handle.track, Track)
+            placement = make_placement(handle.track, start, random)
+        if placement is not None and start == RANDOM and self.standing_share and random.random() < self.standing_share:
+            placement = placement._replace(speed=0.0)
+        return placement
 
     def _check_open(self) -> None:
         if self._is_closed:

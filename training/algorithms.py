@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from racer_env.bridge import Bridge
 
 # Hyper-parameters that a model is made with: what begins with it has them too. Every algorithm has these.
-_MADE_WITH = ("hidden", "action_repeat")
+_MADE_WITH = ("hidden", "action_repeat", "progress_withheld")
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ import contextlib
 import sys
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
@@ -273,6 +275,31 @@ class RefillCallback(BaseCallback):
     def _filled(self) -> int:
         buffer: Any = self.model.replay_buffer  # type: ignore[attr-defined]
         return int(buffer.size() * buffer.n_envs)
+
+
+class QuieterCallback(BaseCallback):
+    """Keeps PPO's exploration noise below a line that falls over the run."""
+
+    def __init__(self, start: Sequence[float], end: float) -> None:
+        """Make it.
+
+        Args:
+            start: Logarithm of the noise of each action at the begin of the run.
+            end: That of all at its end.
+        """
+        super().__init__()
+        self._start = torch.tensor(start)
+        self._end = end
+
+    def _on_rollout_start(self) -> None:
+        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        limit = self._end + (self._start - self._end) * remaining
+        log_std: Any = self.model.policy.log_std
+        with torch.no_grad():
+            log_std.copy_(torch.minimum(log_std, limit.to(log_std.device)))
+
+    def _on_step(self) -> bool:
+        return True
 
 
 class ProgressCallback(BaseCallback):

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from stable_baselines3.common.monitor import ResultsWriter
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
@@ -11,6 +12,8 @@ from racer_env.bridge_url import EMBEDDED
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from training.cli import say
+from training.evaluation import ASSUMED_LENGTH
+from training.shaping import LAP_PROGRESS, SmoothSteering, Withheld, training_config
 from training.statistics import load_statistics
 
 if TYPE_CHECKING:
@@ -38,13 +41,23 @@ def make_training_env(run: "Run", statistics: Path | None = None) -> VecNormaliz
     cars = RacerVecEnv(
         run.tracks,
         run.num_envs,
-        run.config,
+        training_config(run.config, run.settings),
         random_start_share=run.settings.random_start_share if has_starts else 0.0,
+        standing_share=run.settings.standing_share,
         equal_road_value=len(run.tracks) > 1 and knows_lengths,
         action_repeat=run.settings.action_repeat,
         bridge_url=run.bridge or EMBEDDED,
     )
-    monitored = make_monitor(cars, run.log_dir / MONITOR_NAME)
+    monitored: VecEnv = make_monitor(cars, run.log_dir / MONITOR_NAME)
+    if run.settings.steer_change_penalty:
+        lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in run.tracks]
+        per_unit = run.config.weights.progress / np.array(lengths)
+        if len(run.tracks) > 1 and knows_lengths:
+            per_unit[:] = run.config.weights.progress / np.mean(lengths)
+        by_car = per_unit[np.arange(run.num_envs) % len(lengths)]
+        monitored = SmoothSteering(monitored, run.settings.steer_change_penalty, by_car)
+    if run.settings.progress_withheld:
+        monitored = Withheld(monitored, [LAP_PROGRESS])
     if statistics is None:
         env = VecNormalize(monitored, clip_obs=CLIP, clip_reward=CLIP, gamma=run.settings.gamma)
     else:

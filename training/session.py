@@ -23,6 +23,7 @@ from training.callbacks import (
     CheckpointPairCallback,
     LogRhythmCallback,
     ProgressCallback,
+    QuieterCallback,
     RacerMetricsCallback,
     RefillCallback,
 )
@@ -138,7 +139,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         callbacks: list[BaseCallback] = [
             HealthCallback(env),
             metrics,
-            *([RefillCallback(), LogRhythmCallback(LOG_FREQUENCY)] if is_off_policy else []),
+            *([RefillCallback(), LogRhythmCallback(LOG_FREQUENCY)] if is_off_policy else _quieter(run)),
             CheckpointPairCallback(
                 run.checkpoint_freq,
                 run.models_dir,
@@ -166,6 +167,11 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     progress.close()
     _say_end(run, model.num_timesteps - first_step, time.monotonic() - began, metrics, best)
     return DONE
+
+
+def _quieter(run: Run) -> list[BaseCallback]:
+    end = run.settings.final_log_std
+    return [QuieterCallback(run.settings.log_std, end)] if end < min(run.settings.log_std) else []
 
 
 def _described(run: Run, model: BaseAlgorithm) -> dict[str, Any]:

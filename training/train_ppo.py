@@ -37,10 +37,16 @@ class PpoSettings:
     log_std: tuple[float, float, float] = setting(
         (-1.0, -0.5, -0.5), -20, 5, "initial logarithm of the exploration noise of steer, throttle and brake"
     )
+    final_log_std: float = setting(5.0, -20, 5, "the noise is kept below a line that falls to this; 5 is no limit")
     bias: tuple[float, float, float] = setting(
         (0.0, 1.2, -1.2), -100, 100, "initial output of the policy; presses the throttle, so that a fresh driver moves"
     )
     random_start_share: float = setting(0.7, 0, 1, "share of the episodes that start anywhere, on the move")
+    standing_share: float = setting(0.0, 0, 1, "share of these that start at rest")
+    episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
+    steer_change_penalty: float = setting(0.0, 0, 1000, "against the square of each change of the steering command")
+    extra_off_track_penalty: float = setting(0.0, -1, 0, "in training, on top of offTrackPenalty")
+    progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(1, 1, 60, "ticks that each action holds")
 
 

@@ -34,6 +34,11 @@ class SacSettings:
     target_entropy: float = setting(-3.0, -100, 100, "the entropy that it adapts to")
     hidden: int = setting(64, 1, 4096, "units of each of the two hidden layers")
     random_start_share: float = setting(0.7, 0, 1, "share of the episodes that start anywhere, on the move")
+    standing_share: float = setting(0.0, 0, 1, "share of these that start at rest")
+    episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
+    steer_change_penalty: float = setting(0.0, 0, 1000, "against the square of each change of the steering command")
+    extra_off_track_penalty: float = setting(0.0, -1, 0, "in training, on top of offTrackPenalty")
+    progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(4, 1, 60, "ticks that each action holds; the model carries it")
 
 

@@ -441,6 +441,7 @@ def _make_model(
 ) -> "BaseAlgorithm":
     from training.model_loading import load_model
     from training.saving import remember
+    from training.shaping import LAP_PROGRESS, make_indifferent
 
     arguments = algorithm.arguments(run.settings, run.num_envs)
     if beginning is not None and beginning.resumes:
@@ -453,6 +454,8 @@ def _make_model(
             source = load_model(beginning.data, None, device)
             model.policy.load_state_dict(source.policy.state_dict())
             say(f"began with the weights and statistics of {beginning.data.path}")
+        if run.settings.progress_withheld:
+            make_indifferent(model, LAP_PROGRESS)
     if beginning is not None and beginning.resumes and algorithm.has_buffer:
         _fill_buffer(model, transitions, run.timesteps)
     remember(
