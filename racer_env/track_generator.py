@@ -21,6 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 NORMAL, HARD = "procedural", "procedural-hard"
 LENGTHS = (900.0, 3_500.0)  # units
 MAX_ATTEMPTS = 2_000  # for one track
+VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
 MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg

@@ -12,9 +12,9 @@ from training.evaluation import Episode
 pytestmark = pytest.mark.timeout(60)
 
 
-def episode(laps: list[int], clean: list[bool], reward: float = 1.0, track: str = "t") -> Episode:
-    """Return an episode with laps of some ticks."""
-    return Episode(track, 3, lap_ticks=laps, clean=clean, steps=sum(laps) + 1, reward=reward)
+def episode(laps: list[int], clean: list[bool], reward: float = 1.0, track: str = "t", off: int = 0) -> Episode:
+    """Return an episode with laps of some ticks, of which some were off the road."""
+    return Episode(track, 3, lap_ticks=laps, clean=clean, steps=sum(laps) + 1, reward=reward, off_track_ticks=off)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,8 @@ def episode(laps: list[int], clean: list[bool], reward: float = 1.0, track: str 
         (episode([500, 400, 400], [True] * 3), episode([500, 400, 401], [True] * 3)),
         (episode([900], [True]), episode([300, 300, 300], [False] * 3)),
         (episode([], [], reward=0.2), episode([], [], reward=0.1)),
+        (episode([500, 400, 400], [True] * 3), episode([480, 390, 390], [True] * 3, off=200)),
+        (episode([480, 390, 390], [True] * 3, off=5), episode([500, 400, 400], [True] * 3)),
     ],
 )
 def test_clean_laps_come_first_then_lap_time(better: Episode, worse: Episode) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from racer_env.errors import ConfigError
 from training.hyperparameters import as_document, described, overridden
+from training.presets import read_preset
 from training.train_ppo import PpoSettings
 from training.train_sac import SacSettings
 
@@ -20,10 +21,10 @@ def write(folder: Path, text: str) -> Path:
 def test_a_single_value_beats_the_file_beats_the_default(tmp_path: Path) -> None:
     """What nobody names keeps its default."""
     file = write(tmp_path, '{"gamma": 0.9, "epochs": 7}')
-    settings = overridden(PpoSettings(), file, ["epochs=3", "log_std=-1,-2,-3"])
+    settings = overridden(PpoSettings(), [read_preset(file).hyperparameters], ["epochs=3", "log_std=-1,-2,-3"])
     assert (settings.gamma, settings.epochs, settings.gae_lambda) == (0.9, 3, 0.95)
     assert settings.log_std == (-1.0, -2.0, -3.0)
-    assert overridden(PpoSettings(), None, ["bias=[0, 1, 2]"]).bias == (0.0, 1.0, 2.0)
+    assert overridden(PpoSettings(), [], ["bias=[0, 1, 2]"]).bias == (0.0, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_a_single_value_beats_the_file_beats_the_default(tmp_path: Path) -> None
 def test_a_wrong_assignment_is_one_line(assignment: str, message: str) -> None:
     """It names the assignment, what was expected and what came."""
     with pytest.raises(ConfigError, match=message):
-        overridden(PpoSettings(), None, [assignment])
+        overridden(PpoSettings(), [], [assignment])
 
 
 @pytest.mark.parametrize(
@@ -54,9 +55,9 @@ def test_a_wrong_assignment_is_one_line(assignment: str, message: str) -> None:
 def test_a_wrong_file_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     """It names the file."""
     with pytest.raises(ConfigError, match=message):
-        overridden(SacSettings(), write(tmp_path, text), [])
+        overridden(SacSettings(), [read_preset(write(tmp_path, text)).hyperparameters], [])
     with pytest.raises(ConfigError, match="hyper-parameter file not found"):
-        overridden(SacSettings(), tmp_path / "missing.json", [])
+        read_preset(tmp_path / "missing.json")
 
 
 @pytest.mark.parametrize("settings", [PpoSettings, SacSettings])
@@ -64,4 +65,4 @@ def test_every_one_is_described_and_survives_json(settings: type) -> None:
     """The help has a line for each; a document of all of them gives the same settings back."""
     document = as_document(settings())
     assert [line.split("=")[0].strip() for line in described(settings).splitlines()] == [*document]
-    assert overridden(settings(), None, [f"{name}={value}" for name, value in document.items()]) == settings()
+    assert overridden(settings(), [], [f"{name}={value}" for name, value in document.items()]) == settings()

@@ -13,7 +13,7 @@ from racer_env.errors import BridgeError, ModelError, RecordingError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.tracks import Track
 from training.callbacks import PeriodicCallback
-from training.cli import count_of, note, say
+from training.cli import MAX_TRACKS_APART, count_of, note, say
 from training.evaluation import Course, Episode, summarise
 from training.health import check_model
 from training.model_data import read_model_data
@@ -25,6 +25,7 @@ from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
+MAX_SHOWN = 4  # tracks whose laps are recorded and drawn at every evaluation
 WORST: Score = (-1.0, 0.0, 0.0)
 
 
@@ -36,7 +37,8 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
         lengths: Of the tracks, by id; on one track, pace orders as lap time does.
 
     Returns:
-        Clean laps; their pace in units/s; and, to tell beginners apart, the mean raw reward.
+        Clean laps; their pace in units/s, of which time off the road is taken off; and, to tell beginners apart, the
+        mean raw reward.
     """
     clean = [
         (lengths[episode.track_id], ticks / TICKS_PER_SECOND)
@@ -45,7 +47,9 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
         if is_clean
     ]
     pace = sum(length for length, _ in clean) / sum(seconds for _, seconds in clean) if clean else 0.0
-    return float(len(clean)), pace, float(np.mean([episode.reward for episode in episodes]))
+    steps = sum(episode.steps for episode in episodes)
+    on_road = 1.0 - sum(episode.off_track_ticks for episode in episodes) / steps if steps else 0.0
+    return float(len(clean)), pace * on_road, float(np.mean([episode.reward for episode in episodes]))
 
 
 def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
@@ -180,8 +184,8 @@ class BestModelCallback(PeriodicCallback):
         return None
 
     def _record(self, episodes: Sequence[Episode], records: RecordLaps) -> None:
-        """Offer what was driven as record laps, and put its racing lines into the log."""
-        for track in self.course.tracks:
+        """Offer what was driven as record laps, and put racing lines into the log; of many tracks, of the first ones."""
+        for track in self.course.tracks[:MAX_SHOWN]:
             if not isinstance(track, Track):
                 continue
             driven = next(episode for episode in episodes if episode.track_id == track.id)
@@ -199,7 +203,7 @@ class BestModelCallback(PeriodicCallback):
         for name, value in summarise(episodes).items():
             if value is not None:
                 self.logger.record(f"eval/{name}", value)
-        if len(self.course.tracks) > 1:
+        if 1 < len(self.course.tracks) <= MAX_TRACKS_APART:
             for track in self.course.tracks:
                 for name, value in summarise([e for e in episodes if e.track_id == track.id]).items():
                     if value is not None:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from racer_env.physics import TICKS_PER_SECOND as GAME_TICKS_PER_SECOND
 from racer_env.spaces import REWARD_KEYS as GAME_REWARD_KEYS
-from training.cli import say
+from training.cli import MAX_TRACKS_APART, say
 from training.model_files import model_path, prune_checkpoints
 from training.saving import save_unit
 
@@ -137,7 +137,7 @@ class RacerMetricsCallback(BaseCallback):
         if self._completions:
             report["racer/episodes_this_rollout"] = len(self._completions)
         tracks = sorted(set(self._track_ids))
-        for track in tracks if len(tracks) > 1 else []:
+        for track in tracks if 1 < len(tracks) <= MAX_TRACKS_APART else []:
             lap_times = [lap_time for where, lap_time in self._lap_times if where == track]
             completions = [completed for where, completed in self._completions if where == track]
             report |= _summary(f"racer_{track}", lap_times, completions)

@@ -28,6 +28,8 @@ LOGS_DIR = _from_here(PROJECT_ROOT / "logs")
 
 MAX_SEED = 2**32 - 1  # of NumPy
 MAX_CARS = 16_384
+MAX_NAMES = 4  # in a sentence
+MAX_TRACKS_APART = 8  # that have figures of their own in TensorBoard
 
 DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
@@ -152,6 +154,13 @@ def command_line(parts: Sequence[str]) -> str:
 def count_of(number: int, what: str) -> str:
     """Return a number with what is counted, in the plural where that is right."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def in_short(names: Sequence[str]) -> str:
+    """Return names for people, of many the first and how many more there are."""
+    if len(names) <= MAX_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: MAX_NAMES - 1])} and {len(names) - MAX_NAMES + 1:,} more"
 
 
 def note(text: str) -> None:

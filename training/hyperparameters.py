@@ -5,11 +5,10 @@ import json
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from racer_env.errors import ConfigError
-from racer_env.json_files import Checker, read_json
+from racer_env.json_files import Checker
 
 Settings = TypeVar("Settings")  # a dataclass whose fields are made by ``setting``
 
@@ -66,14 +65,14 @@ def _checked(check: Checker, field: "dataclasses.Field[Any]", kind: Any, value: 
     return result
 
 
-def overridden(settings: Settings, file: Path | None, assignments: Sequence[str]) -> Settings:
-    """Return settings with what ``--hyperparams FILE`` and then each ``--set name=value`` say.
+def overridden(settings: Settings, documents: Sequence[Any], assignments: Sequence[str]) -> Settings:
+    """Return settings with what parsed files and then each ``--set name=value`` say.
 
     Raises:
-        ConfigError: The file is missing or no JSON; a name is unknown, a value of the wrong type or out of range.
+        ConfigError: A name is unknown, a value of the wrong type or out of range.
     """
-    if file is not None:
-        settings = override(settings, read_json(file, ConfigError, "hyper-parameter"), str(file))
+    for document in documents:
+        settings = override(settings, document, "--hyperparams")
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:

@@ -27,7 +27,7 @@ from training.callbacks import (
     RacerMetricsCallback,
     RefillCallback,
 )
-from training.cli import DONE, MAX_SEED, command_line, count_of, say
+from training.cli import DONE, MAX_SEED, command_line, count_of, in_short, say
 from training.evaluation import Course
 from training.health import HealthCallback, check_model, check_statistics
 from training.hyperparameters import as_document
@@ -62,6 +62,7 @@ class Run:
         with_buffer: Whether a replay buffer is saved with the model.
         eval_freq: Environment steps between evaluations; 0 never evaluates.
         eval_laps: Laps of an evaluation.
+        eval_tracks: Where evaluations drive; empty is where training does.
         stop_when_competent, stop_when_lap_time: See ``BestModelCallback``.
         resume_command: How to call the script again, without the model to resume.
         track_flags: How to find the tracks again on the command line, where their ids are not enough.
@@ -83,6 +84,7 @@ class Run:
     first_step: int = 0
     eval_freq: int = 0
     eval_laps: int = 3
+    eval_tracks: Sequence[AnyTrack] = ()
     stop_when_competent: bool = False
     stop_when_lap_time: float | None = None
     resume_command: Sequence[str] = ()
@@ -126,7 +128,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     )
     first_step = run.first_step
     board = RunTensorBoard(run.log_dir, first_step)
-    board.describe(_described(run, model), [track.id for track in run.tracks])
+    board.describe(_described(run, model), [track.id for track in run.eval_tracks or run.tracks])
     model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.timesteps)
@@ -176,7 +178,7 @@ def _quieter(run: Run) -> list[BaseCallback]:
 
 def _described(run: Run, model: BaseAlgorithm) -> dict[str, Any]:
     """Return what a run differs by from others."""
-    tracks = " ".join(track.id for track in run.tracks)
+    tracks = in_short([track.id for track in run.tracks])
     algorithm = {"algorithm": type(model).__name__, "tracks": tracks, "num_envs": run.num_envs, "seed": run.seed}
     return {**algorithm, **as_document(run.settings)}
 
@@ -185,7 +187,8 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
     if not run.eval_freq:
         return None
     best = run.path(BEST)
-    course = Course(run.tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge, keeps_actions=True)
+    tracks = run.eval_tracks or run.tracks
+    course = Course(tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge, keeps_actions=True)
     stack.callback(course.close)
     if best_score_of(best)[0] != best_score_of(best, course_in_words(course))[0]:
         other = set_aside([best], run.name, run.logs_dir)

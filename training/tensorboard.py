@@ -8,6 +8,8 @@ from stable_baselines3.common.logger import TensorBoardOutputFormat
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
+from training.cli import MAX_TRACKS_APART
+
 # The figures that HPARAMS compares runs by.
 METRICS = (
     *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/completion", "eval/clean_laps"),
@@ -49,7 +51,7 @@ def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
 
     def charts(name: str, trained: str) -> list[str]:
         """Return the tags of a figure, of all tracks and of each."""
-        apart = list(track_ids) if len(track_ids) > 1 else []
+        apart = list(track_ids) if 1 < len(track_ids) <= MAX_TRACKS_APART else []
         return [f"eval/{name}", *(f"eval_{track}/{name}" for track in apart), trained]
 
     return {

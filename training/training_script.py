@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError
+from racer_env.track_generator import VALIDATION_SEED, expand_names
 from training.algorithms import Algorithm
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
@@ -22,6 +23,7 @@ from training.cli import (
     add_track_arguments,
     command_line,
     count_of,
+    in_short,
     note,
     positive_number,
     run_script,
@@ -38,6 +40,7 @@ from training.model_files import (
     load_tracks_for,
     run_of,
 )
+from training.presets import Preset, preset_names, preset_path, read_preset
 from training.run_files import check_removable, choose_run_name, claim_folders, hold_run, keep_later, remove_run
 from training.run_record import note_changed_tracks, surroundings, track_fingerprints, write_record
 
@@ -52,7 +55,7 @@ if TYPE_CHECKING:
 # What a resumed run has to be told again, because the model does not carry it.
 _TOLD_AGAIN = (
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps"),
-    *("stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
+    *("eval_track_id", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
 
 
@@ -105,7 +108,14 @@ def make_parser(algorithm: Algorithm) -> Parser:
     game.add_argument("--num-envs", type=whole_number(1, MAX_CARS), help=_cars_help(algorithm))
 
     learning = parser.add_argument_group("learning")
-    learning.add_argument("--hyperparams", type=Path, metavar="FILE", help="a JSON object of hyper-parameters")
+    learning.add_argument(
+        "--preset",
+        choices=preset_names(),
+        help="hyper-parameters and arguments that go together (training/presets/)",
+    )
+    learning.add_argument(
+        "--hyperparams", type=Path, metavar="FILE", help="a JSON object of hyper-parameters, or a preset of your own"
+    )
     learning.add_argument(
         "--set",
         action="append",
@@ -150,6 +160,14 @@ def make_parser(algorithm: Algorithm) -> Parser:
         "--eval-laps", type=whole_number(1, 1000), default=3, help="laps of an evaluation on each track (default: 3)"
     )
     saving.add_argument(
+        "--eval-track-id",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="tracks of the evaluations, generated ones of another seed than those of training "
+        "(default: those of training)",
+    )
+    saving.add_argument(
         "--stop-when-competent",
         action="store_true",
         help="end the run once an evaluation drives all its laps without touching a wall",
@@ -180,14 +198,37 @@ def run_training(algorithm: Algorithm, argv: Sequence[str] | None) -> int:
     """Run the script of an algorithm and return its exit code."""
     parser = make_parser(algorithm)
     arguments = parser.parse_args(argv)
+    try:
+        presets = _presets(algorithm, arguments)
+    except ConfigError as error:
+        parser.error(str(error))
+    for preset in presets:  # what the user names goes first all the same
+        parser.set_defaults(**preset.arguments)
+    arguments = parser.parse_args(argv)
     if not arguments.eval_freq and (arguments.stop_when_competent or arguments.stop_when_lap_time):
         parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
 
     def body(arguments: argparse.Namespace) -> int:
         with open_bridge(arguments) as bridge:
-            return _train(algorithm, parser, arguments, bridge)
+            return _train(algorithm, parser, arguments, presets, bridge)
 
     return run_script(body, arguments)
+
+
+def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset]:
+    """Return what --preset and --hyperparams say.
+
+    Raises:
+        ConfigError: One of them is missing, wrong, or for another algorithm.
+    """
+    paths = [preset_path(arguments.preset)] if arguments.preset is not None else []
+    paths += [arguments.hyperparams] if arguments.hyperparams is not None else []
+    presets = [read_preset(path) for path in paths]
+    for path, preset in zip(paths, presets, strict=True):
+        if preset.algorithm not in (None, algorithm.name):
+            raise ConfigError(f"{path} is for {preset.algorithm}, not for {algorithm.name}")
+        override(algorithm.settings(), preset.hyperparameters, str(path))
+    return presets
 
 
 @dataclass(frozen=True)
@@ -205,17 +246,25 @@ class _Beginning:
     resumes: bool
 
 
-def _train(algorithm: Algorithm, parser: Parser, arguments: argparse.Namespace, bridge: "Bridge | None") -> int:
+def _train(
+    algorithm: Algorithm,
+    parser: Parser,
+    arguments: argparse.Namespace,
+    presets: "Sequence[Preset]",
+    bridge: "Bridge | None",
+) -> int:
     from training.loading import Preparation
 
     # Whatever can be refused is refused before the run takes its name on disk.
     beginning = _find_beginning(algorithm, arguments)
     resumed = beginning.data if beginning is not None and beginning.resumes else None
-    settings = _settings(algorithm, beginning, arguments)
+    settings = _settings(algorithm, beginning, presets, arguments.assignments)
     config = _config(resumed, arguments.config)
     tracks = load_tracks_for(
         beginning.data.track_ids if beginning else [], arguments.track_id, arguments.tracks_dir, bridge
     )
+    eval_names = expand_names(arguments.eval_track_id, arguments.track_seed + VALIDATION_SEED)
+    eval_tracks = load_tracks_for([], eval_names, arguments.tracks_dir, bridge) if eval_names else tracks
     num_envs = _num_envs(algorithm, arguments, resumed, len(tracks), bridge)
     name, may_exist = _name(algorithm, arguments, beginning)
 
@@ -242,6 +291,7 @@ def _train(algorithm: Algorithm, parser: Parser, arguments: argparse.Namespace, 
         with_buffer=algorithm.has_buffer and arguments.save_replay_buffer,
         eval_freq=arguments.eval_freq,
         eval_laps=arguments.eval_laps,
+        eval_tracks=eval_tracks,
         stop_when_competent=arguments.stop_when_competent,
         stop_when_lap_time=arguments.stop_when_lap_time,
         resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
@@ -265,7 +315,7 @@ def _train(algorithm: Algorithm, parser: Parser, arguments: argparse.Namespace, 
             say(f"warning: {sentence}; no lap can be completed in training")
         env = make_training_env(run, beginning.statistics if beginning else None)
         model = _make_model(algorithm, run, env, beginning, transitions, arguments.device)
-        names = ", ".join(track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks)
+        names = in_short([track.id if track.name == track.id else f"{track.id} ({track.name})" for track in tracks])
         steps = count_of(run.timesteps, "step")
         say(f"training run {run.name!r} on {names} with {count_of(num_envs, 'car')} for {steps}")
         return train(run, model, env)
@@ -318,15 +368,17 @@ def _find_beginning(algorithm: Algorithm, arguments: argparse.Namespace) -> _Beg
     return _Beginning(data, find_statistics(data), resumes=arguments.resume is not None)
 
 
-def _settings(algorithm: Algorithm, beginning: _Beginning | None, arguments: argparse.Namespace) -> Any:
-    """Return the hyper-parameters: defaults, then the model's, then the file's, then single ones."""
-    settings = algorithm.settings()
+def _settings(
+    algorithm: Algorithm, beginning: _Beginning | None, presets: Sequence[Preset], assignments: Sequence[str]
+) -> Any:
+    """Return the hyper-parameters: defaults, then the model's, then those of files, then single ones."""
+    settings, documents = algorithm.settings(), [preset.hyperparameters for preset in presets]
     if beginning is None:
-        return overridden(settings, arguments.hyperparams, arguments.assignments)
+        return overridden(settings, documents, assignments)
     own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(beginning.resumes)
     carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
-    after = overridden(before, arguments.hyperparams, arguments.assignments)
+    after = overridden(before, documents, assignments)
     for name, value in as_document(after).items() if beginning.resumes else []:
         if value != as_document(before)[name]:
             say(f"{name} is {value} from here on; it was {as_document(before)[name]}")
@@ -395,7 +447,9 @@ def _told_again(parser: Parser, arguments: argparse.Namespace) -> list[str]:
         value, flag = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value == parser.get_default(name):
             continue
-        if isinstance(value, bool):
+        if isinstance(value, list):
+            flags += [flag, *value]
+        elif isinstance(value, bool):
             flags.append(flag if value else flag.replace("--", "--no-", 1))
         else:
             flags += [flag, str(value)]
