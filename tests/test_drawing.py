@@ -65,6 +65,38 @@ def test_pictures_need_no_display(monkeypatch: pytest.MonkeyPatch) -> None:
     shown.close()
 
 
+def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SDL would draw into nothing, unseen."""
+    monkeypatch.delenv("SDL_VIDEODRIVER")
+    monkeypatch.setenv("DISPLAY", ":4242")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("racer_env.rendering.window.sys.platform", "linux")
+    with pytest.raises(RenderError, match="the display cannot be opened|cannot open a window"):
+        Window("test", (64, 64))
+
+
+def test_many_tracks_are_drawn_once_each(ring: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are in a picture, with either camera."""
+    from racer_env.rendering import scenery
+    from tests.helpers import ring_track
+
+    drawn = []
+    real = scenery.Scenery.__init__
+
+    def count(self: scenery.Scenery, track: Track, scale: float) -> None:
+        drawn.append(track)
+        real(self, track, scale)
+
+    monkeypatch.setattr(scenery.Scenery, "__init__", count)
+    tracks = [ring_track(id=str(number)) for number in range(12)]
+    env = RacerVecEnv(tracks, 12, render_mode="rgb_array", view=View(size=(640, 480), camera="follow"))
+    env.reset()
+    env.render()
+    env.render()
+    assert len(drawn) == 12
+    env.close()
+
+
 def test_human_shows_every_step_in_a_window() -> None:
     """Until the user closes it; the environment goes on without."""
     env = RacerEnv(render_mode="human", view=VIEW)

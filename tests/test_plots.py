@@ -110,7 +110,26 @@ def test_the_difference_names_both(driven: tuple[Drive, Episode]) -> None:
     figure = time_difference((a_drive, a_drive.laps[1]), (a_drive, a_drive.laps[0]))
     title = figure.axes[0].get_title(loc="left")
     times = [f"{lap.seconds:.2f} s" for lap in a_drive.laps]
-    assert title == f"scripted ({times[1]}) ahead of scripted ({times[0]}), best laps on track-02"
+    assert title == f"scripted ({times[1]}) against scripted ({times[0]}), best laps on track-02"
+
+
+@pytest.mark.parametrize("name", [r"we$\frac$ird", "_under", "a$b"])
+def test_odd_names_are_shown_as_they_are(driven: tuple[Drive, Episode], tmp_path: Path, name: str) -> None:
+    """They are no formulas, and a legend does not leave them out."""
+    odd = Drive(**{**vars(driven[0]), "driver": name})
+    assert len(save_plots(tmp_path, [odd, odd], [(name, [driven[1]])], "track-02")) == 4
+    legend = telemetry([(odd, odd.laps[1])]).axes[0].get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) == 1
+
+
+def test_the_other_line_is_on_the_map_too(driven: tuple[Drive, Episode]) -> None:
+    """Dashed, with its name."""
+    a_drive, (first, second) = driven[0], driven[0].laps
+    axes = racing_line(a_drive, second, other=(a_drive, first)).axes[0]
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 1
+    assert len(np.asarray(dashed[0].get_xdata())) == first.last - first.first + 1
 
 
 def test_a_drive_without_a_lap_has_lap_times_only(driven: tuple[Drive, Episode], tmp_path: Path) -> None:

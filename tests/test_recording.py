@@ -1,6 +1,7 @@
 """Recorded drives: they are replayed exactly, or refused."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,49 @@ def test_files_that_are_none(tmp_path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
     with pytest.raises(RecordingError, match="no recording|cannot load the recording .*it.npz, damaged or none"):
         load_recording(path)
+
+
+def test_a_missing_file_names_those_of_several_tracks(tmp_path: Path) -> None:
+    """As --record has written them."""
+    (tmp_path / "lap_track-01.npz").write_bytes(b"")
+    with pytest.raises(RecordingError, match="no recording .*lap.npz; there are lap_track-01.npz"):
+        load_recording(tmp_path / "lap.npz")
+
+
+def test_a_drivers_name_is_text(recording: Recording, tmp_path: Path) -> None:
+    """Whatever a stranger's file says, it can be shown."""
+    path = tmp_path / "it.npz"
+    save_recording(recording, path)
+    rewrite(path, lambda arrays, card: card.update(driver="a\0b\n" + "x" * 20_000))
+    assert load_recording(path).driver == "ab" + "x" * 98
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--compare", "scripted"], ["--track-id", "track-02"], ["--laps", "7"], ["--no-vecnorm"], ["--episodes", "2"]],,
+)
+def test_a_replay_is_what_was_recorded(
+    recording: Recording, tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arguments about driving would change nothing, so they are refused."""
+    save_recording(recording, tmp_path / "it.npz")
+    assert evaluate.main(["--replay", str(tmp_path / "it.npz"), *more]) == 2
+    assert f"--replay drives what was recorded; leave out {more[0]}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--record", "--video", "--plot"])
+def test_places_that_cannot_be_are_named_before_anything_is_driven(
+    tmp_path: Path, flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder for a file, or a file for a folder."""
+    place = tmp_path / "taken.mp4"
+    if flag == "--plot":
+        place.write_text("")
+    else:
+        place.mkdir()
+    arguments = ["--model", "scripted", "--laps", "1000", "--episodes", "100", flag, str(place)]
+    assert evaluate.main(arguments) == 2
+    assert re.search(rf"{flag} takes a (folder|file), and .*taken.mp4 is a (file|folder)", capsys.readouterr().err)
 
 
 def test_a_pickle_is_not_opened(tmp_path: Path) -> None:

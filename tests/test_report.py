@@ -159,6 +159,37 @@ def test_what_has_no_report(
     assert not (tmp_path / "logs" / "lap" / "report.html").exists()
 
 
+@pytest.mark.parametrize("content", [b"", b"\0" * 5000, b"no events"])
+def test_events_that_hold_nothing_are_named(
+    trained: Path, tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page without curves would look like a run without training."""
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    for path in (tmp_path / "logs" / "lap").glob("events*"):
+        path.write_bytes(content)
+    assert report.main(["lap", "--models-dir", str(trained / "models"), "--logs-dir", str(tmp_path / "logs")]) == 2
+    assert "hold no figures" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["track_fingerprints", "arguments", "ai_config", "hyperparameters", "packages"])
+def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_path: Path, name: str) -> None:
+    """As an older or a foreign one may be."""
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    path = tmp_path / "logs" / "lap" / "config.json"
+    for value in (None, ["a"], 5):
+        path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+        assert "<h1>lap</h1>" in report.make_page("lap", tmp_path / "logs", trained / "models")
+
+
+def test_tracks_without_a_clean_lap_are_named(trained: Path, tmp_path: Path) -> None:
+    """Otherwise they would just be missing."""
+    log = RunLog(trained / "logs" / "lap")
+    assert report._without_lap(log, ["track-01"], []) == []
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("eval_track-03/laps", 0, 1)
+    assert report._without_lap(RunLog(tmp_path), ["track-01", "track-03"], []) == ["track-03"]
+
+
 def test_damaged_parts_are_passed_over(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A record lap and a checkpoint that cannot be read are said, and the rest is there."""
     run = Path(shutil.copytree(trained, tmp_path / "copy"))

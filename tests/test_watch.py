@@ -89,6 +89,18 @@ def test_a_recording_drives_as_it_was_driven(track: Track) -> None:
     assert race.cars[0].throttle < throttle
 
 
+def test_recordings_begin_again_together(track: Track) -> None:
+    """A second after the end of the longest, however long the others have stood."""
+    short, long = (record(name, track, [np.array([0.0, 1.0, 0.0])] * ticks) for name, ticks in (("a", 20), ("b", 400)))
+    race = Race(track, [ReplayEntrant(short), ReplayEntrant(long)])
+    for _ in range(459):
+        race.step()
+    assert race.tick == 459
+    race.step()
+    assert race.tick == 0
+    assert race.cars[0].x == race.cars[1].x
+
+
 def test_who_stands_still_begins_anew(track: Track) -> None:
     """Where nobody races; in a race, and a person, stand as long as they like."""
     cases = [(None, entrant(ASLEEP), True), (1, entrant(ASLEEP), False), (None, PersonEntrant(), False)]

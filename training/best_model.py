@@ -184,7 +184,7 @@ class BestModelCallback(PeriodicCallback):
         return None
 
     def _record(self, episodes: Sequence[Episode], records: RecordLaps) -> None:
-        """Offer what was driven as record laps, and put racing lines into the log; of many tracks, of the first ones."""
+        """Offer what was driven as record laps, and put racing lines into the log; of many tracks, the first ones."""
         for track in self.course.tracks[:MAX_SHOWN]:
             if not isinstance(track, Track):
                 continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, WHOLE
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
     from training.evaluation import Episode
 
 SCRIPTED = "scripted"
+# The arguments that a replay has no use for, with their defaults.
+_ABOUT_DRIVING: dict[str, Any] = {
+    "compare": None,
+    "vecnorm": None,
+    "no_vecnorm": False,
+    "track_id": [],
+    "laps": 3,
+    "episodes": 1,
+    "deterministic": True,
+    "bridge_url": None,
+}
 Row = dict[str, float | int | None]
 
 
@@ -107,7 +119,11 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         from training.video import check_video
 
         check_video(arguments.video, arguments.fps)  # before anything is driven for it
+    _check_targets(arguments)
     if arguments.replay is not None:
+        named = [flag for flag, value in _ABOUT_DRIVING.items() if getattr(arguments, flag) != value]
+        if named:
+            raise ConfigError(f"--replay drives what was recorded; leave out --{named[0].replace('_', '-')}")
         return _replay(arguments)
     from racer_env.config import load_config
     from training.driver import tracks_of
@@ -116,6 +132,25 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     own = tracks_of(arguments.model, arguments.models_dir)
     with open_bridge(arguments, quiet=arguments.json) as bridge:
         return _drive(arguments, config, own, bridge)
+
+
+def _check_targets(arguments: argparse.Namespace) -> None:
+    """Refuse places that nothing can be written to, before anything is driven for it.
+
+    Raises:
+        ConfigError: A file is where a folder should be, or the other way round.
+        OSError: A folder cannot be made.
+    """
+    if arguments.plot is not None:
+        if arguments.plot.exists() and not arguments.plot.is_dir():
+            raise ConfigError(f"--plot takes a folder, and {arguments.plot} is a file")
+        arguments.plot.mkdir(parents=True, exist_ok=True)
+    for flag in ("record", "video"):
+        path = getattr(arguments, flag)
+        if path is not None:
+            if path.is_dir():
+                raise ConfigError(f"--{flag} takes a file, and {path} is a folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _drive(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MultipleLocator
 
 from training.plots import DRIVERS, GREY, clean, new_figure
 from training.run_log import RunLog
@@ -127,6 +127,10 @@ def components(log: RunLog, names: Sequence[str], over: str) -> Figure | None:
 
 def _label(axes: "Axes", over: str) -> None:
     axes.set_xlabel("environment steps" if over == STEPS else "minutes of training")
+    if over == MINUTES and axes.get_xlim()[1] < 2.0:
+        axes.set_xlabel("seconds of training")
+        axes.xaxis.set_major_formatter(lambda minutes, _: f"{minutes * 60:g}")
+        axes.xaxis.set_major_locator(MultipleLocator(max(round(axes.get_xlim()[1] * 60 / 6), 1) / 60))
     if over == STEPS:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlim(left=0)
@@ -139,6 +143,5 @@ def _draw_marks(axes: "Axes", log: RunLog, over: str, marks: Sequence[Mark]) -> 
         where = mark.steps if over == STEPS else log.minutes_at(mark.steps)
         axes.plot([where, where], [0, 0.045], color=GREY, linewidth=1.4, transform=bottom, clip_on=False)
         if mark.label:
-            axes.text(
-                where, 0.055, mark.label, transform=bottom, ha="right", va="bottom", fontsize=8, color=GREY, rotation=90
-            )
+            box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+            axes.text(where, 0.06, mark.label, transform=bottom, ha="center", fontsize=8, color=GREY, bbox=box)

@@ -69,11 +69,11 @@ def braking_points(lap: LapAlong) -> npt.NDArray[np.intp]:
     return np.array(points, np.intp)
 
 
-def racing_line(drive: Drive, lap: Lap) -> Figure:
-    """Return the map of a lap: its line coloured by speed, with braking points."""
+def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, width: float = 9.0) -> Figure:
+    """Return the map of a lap: its line coloured by speed, with braking points; another lap's line is dashed."""
     driven, track = along(drive, lap), drive.track
     low, high = track.geometry.outer_wall.min(axis=0), track.geometry.outer_wall.max(axis=0)
-    figure = new_figure(9.0, 9.0 * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.9)
+    figure = new_figure(width, width * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.6)
     axes = figure.add_subplot()
     _draw_road(axes, track)
     points = np.stack([driven.states["x"], driven.states["y"]], axis=1)
@@ -84,14 +84,20 @@ def racing_line(drive: Drive, lap: Lap) -> Figure:
     slowest = float(driven.states["speed"].min())
     line.set_clim(min(slowest, track.physics.max_speed - MIN_SPEED_RANGE), track.physics.max_speed)
     axes.add_collection(line)
+    if other is not None:
+        states = other[0].states[other[1].first : other[1].last + 1]
+        label = f"{_plain(other[0].driver)}, {other[1].seconds:.2f} s"
+        axes.plot(states["x"], states["y"], "--", color="white", linewidth=1.3, label=label, zorder=4)
     brakes = points[braking_points(driven)]
     if len(brakes):
         axes.plot(*brakes.T, "v", color=LOSS, markeredgecolor="white", markersize=9, label="braking begins", zorder=5)
+    if len(brakes) or other is not None:
         axes.legend(loc="lower right", frameon=False, labelcolor="white")
     bar = figure.colorbar(line, ax=axes, fraction=0.035, pad=0.015)
     bar.set_label("speed in units/s")
     bar.outline.set_visible(False)
-    axes.set_title(f"{drive.driver} on {track.id}: {lap.seconds:.2f} s{'' if lap.is_clean else ', touched a wall'}")
+    touched = "" if lap.is_clean else ", touched a wall"
+    axes.set_title(f"{_plain(drive.driver)} on {track.id}: {lap.seconds:.2f} s{touched}")
     return figure
 
 
@@ -122,13 +128,13 @@ def _draw_road(axes: "Axes", track: Track) -> None:
         spine.set_visible(False)
 
 
-def telemetry(laps: Sequence[tuple[Drive, Lap]], height: float = 8.0) -> Figure:
+def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: float = 8.0) -> Figure:
     """Return speed, throttle, brake and steering over arc length, of one or several laps of one track."""
-    figure = new_figure(10.0, height)
+    figure = new_figure(width, height)
     rows: Any = figure.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 1, 1.2])
     for index, (drive, lap) in enumerate(laps):
         driven = along(drive, lap)
-        label = f"{drive.driver}, {lap.seconds:.2f} s"
+        label = f"{_plain(drive.driver)}, {lap.seconds:.2f} s"
         for axes, name in zip(rows, ("speed", "throttle", "brake", "steer"), strict=True):
             axes.plot(driven.arc_length, driven.states[name], color=_colour(index), linewidth=1.5, label=label)
     titles = ("speed\nunits/s", "throttle", "brake", "steering\nleft    right")
@@ -161,7 +167,7 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
                 there = [episode.lap_times[i] for i in chosen]
                 axes.plot(numbers[chosen], there, "o", color=colour, markerfacecolor=face, markersize=7)
         if times:
-            label = f"{name}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
+            label = f"{_plain(name)}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
             axes.axhline(float(np.mean(times)), color=colour, linewidth=1, linestyle="--", label=label)
     if most:
         axes.set_xticks(range(1, most + 1) if most <= 20 else np.linspace(1, most, 10).round())
@@ -186,9 +192,9 @@ def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
     axes.axhline(0, color=GREY, linewidth=0.8)
     axes.set_xlim(0, one[0].track.length)
     axes.set_xlabel("distance along the track in units")
-    axes.set_ylabel("s ahead")
-    names = [f"{drive.driver} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
-    axes.set_title(f"{names[0]} ahead of {names[1]}, best laps on {one[0].track.id}", loc="left")
+    axes.set_ylabel("s ahead, below 0 behind")
+    names = [f"{_plain(drive.driver)} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
+    axes.set_title(f"{names[0]} against {names[1]}, best laps on {one[0].track.id}", loc="left")
     clean(axes)
     return figure
 
@@ -220,7 +226,7 @@ def save_plots(
     known = [(drive, lap) for drive, lap in laps if lap is not None]
     figures: dict[str, Figure] = {"lap_times": lap_times(episodes, track_id)}
     if laps[0][1] is not None:
-        figures["racing_line"] = racing_line(*known[0])
+        figures["racing_line"] = racing_line(*known[0], other=known[1] if len(known) > 1 else None)
         figures["telemetry"] = telemetry(known)
         if len(known) > 1:
             figures["difference"] = time_difference(known[0], known[1])
@@ -229,6 +235,12 @@ def save_plots(
         paths.append(folder / f"{track_id}_{name}.png")
         figure.savefig(paths[-1], dpi=130)
     return paths
+
+
+def _plain(name: str) -> str:
+    """Return a name as Matplotlib shows it as it is: no formula, and no label that a legend leaves out."""
+    escaped = name.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def _colour(index: int) -> str:

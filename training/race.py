@@ -18,6 +18,7 @@ from training.recording import Recording
 Action = npt.NDArray[np.floating]
 
 COAST = np.zeros(3)
+REST = TICKS_PER_SECOND  # ticks after the end of the longest recording, before all begin again
 
 
 class Entrant(Protocol):
@@ -25,9 +26,13 @@ class Entrant(Protocol):
 
     Attributes:
         name: For people.
+        restarts: Whether it begins anew when it stands still.
+        ticks: How long it drives; None is for ever.
     """
 
     name: str
+    restarts: bool
+    ticks: int | None
 
     def start_on(self, track: Track) -> Start:
         """Return where it starts."""
@@ -38,6 +43,9 @@ class Entrant(Protocol):
 
 class DriverEntrant:
     """A trained, exported or scripted driver; it holds each action as long as it was trained to."""
+
+    restarts = True
+    ticks: int | None = None
 
     def __init__(self, driver: Driver, name: str) -> None:
         self.name = name
@@ -58,8 +66,11 @@ class DriverEntrant:
 class ReplayEntrant:
     """A recording; after its end the car coasts."""
 
+    restarts = False
+
     def __init__(self, recording: Recording) -> None:
         self.name = recording.driver
+        self.ticks: int | None = len(recording.actions)
         self._recording = recording
 
     def start_on(self, track: Track) -> Start:
@@ -80,6 +91,8 @@ class PersonEntrant:
     """
 
     name = "you"
+    restarts = False
+    ticks: int | None = None
 
     def __init__(self) -> None:
         self.action: Action = COAST
@@ -94,7 +107,7 @@ class PersonEntrant:
 
 
 class Race:
-    """Cars from one start, lap after lap; one that stands still for too long begins anew, a person's excepted.
+    """Cars from one start, lap after lap; a driver that stands still for too long begins anew, recordings together.
 
     Attributes:
         track: Where.
@@ -133,8 +146,10 @@ class Race:
             self.cars[car].see(simulator.cars[car], simulator.observations[car], self.track.physics)
             if self.laps is not None and car not in self.finished and simulator.cars[car]["lap"] > self.laps:
                 self.finished[car] = self.tick
-            if simulator.terminated[car] and self.laps is None and not isinstance(entrant, PersonEntrant):
+            if simulator.terminated[car] and self.laps is None and entrant.restarts:
                 self._place(car)
+        if all(entrant.ticks is not None and self.tick >= entrant.ticks + REST for entrant in self._entrants):
+            self.restart()
 
     def result(self) -> str:
         """Return who has won by how much, as far as it is decided; empty before anybody has finished."""

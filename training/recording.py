@@ -4,6 +4,7 @@ import functools
 import io
 import itertools
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from training.evaluation import Episode
 
 FORMAT = 1
+MAX_NAME = 100  # characters of a driver's name
 MAX_TICKS = 10_000_000  # more than a day
 TOLERANCE = 1e-6  # of a state; machines differ in the last bit of a sine
 _CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
@@ -187,7 +189,11 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
     """
     physics = load_physics() if physics is None else physics
     if not path.is_file():
-        raise RecordingError(f"no recording {path}; python -m training.evaluate --record makes one")
+        near = sorted(other.name for other in path.parent.glob(f"{path.stem}_*.npz"))
+        there = f"there are {', '.join(near[:4])}" if near else "python -m training.evaluate --record makes one"
+        raise RecordingError(f"no recording {path}; {there}")
+    if not zipfile.is_zipfile(path):
+        raise RecordingError(f"cannot load the recording {path}, damaged or none: it is no archive of arrays")
     try:
         with np.load(path, allow_pickle=False) as file:
             card, actions, states = json.loads(str(file["card"])), file["actions"], file["states"]
@@ -204,6 +210,7 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
     except RacerError as error:
         raise RecordingError(f"cannot load the recording {path}: {error}") from error
     _check(path, track, card, start, actions, states)
+    driver = "".join(character for character in driver if character.isprintable())[:MAX_NAME]
     recording = Recording(driver, track, start, actions)
     _compare(path, recording.drive.states, states)
     return recording

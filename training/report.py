@@ -50,7 +50,9 @@ def _report(arguments: argparse.Namespace) -> int:
     path = arguments.output or folder / REPORT_NAME
     page = make_page(arguments.run, arguments.logs_dir, arguments.models_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    beside = path.with_name(f".{path.name}.partial")
+    beside.write_text(page, encoding="utf-8")
+    beside.replace(path)
     say(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")
     return DONE
 
@@ -73,7 +75,7 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
     if not isinstance(record, dict):
         raise RunError(f"{folder / RECORD_NAME} is no record of a run; expected an object as training writes it")
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
-    tracks = list(record.get("track_fingerprints", {}))
+    tracks = list(_part(record, "track_fingerprints"))
     components = learning.components(log, REWARD_KEYS, learning.STEPS)
     curves = [
         {"name": f"{chart.title} over {over}", "source": _embedded(figure)}
@@ -87,11 +89,18 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
         subtitle=_subtitle(record),
         cards=_cards(log, records),
         laps=[_lap(recording) for recording in records],
+        without_lap=_without_lap(log, tracks, records),
         curves=curves,
         components=_embedded(components) if components is not None else None,
         commands=_commands(run, record, logs_dir, models_dir),
         tables=_tables(record, folder),
     )
+
+
+def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an object of a record; an empty one where there is none."""
+    part = record.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _marks(models_dir: Path, run: str) -> "list[Mark]":
@@ -118,14 +127,19 @@ def _records(folder: Path) -> "list[Recording]":
     records = []
     for path in sorted((folder / FOLDER).glob("*.npz")):
         try:
-            records.append(load_recording(path))
+            recording = load_recording(path)
         except RecordingError as error:
             note(f"passing over a record lap: {error}")
+            continue
+        if recording.drive.best_lap is None:
+            note(f"passing over {path}: it holds no lap")
+        else:
+            records.append(recording)
     return records
 
 
 def _subtitle(record: dict[str, Any]) -> str:
-    tracks = ", ".join(record.get("track_fingerprints", {}))
+    tracks = ", ".join(_part(record, "track_fingerprints"))
     return f"{record.get('algorithm', '')} on {tracks}, begun {str(record.get('started', '')).replace('T', ' ')}"
 
 
@@ -144,7 +158,7 @@ def _cards(log: "RunLog", records: "Sequence[Recording]") -> list[dict[str, str]
         cards.append({"name": "clean laps in the last evaluation", "value": value})
     pace = log.curve("reward/progress") or completion
     if pace is not None:
-        minutes = pace.minutes[-1]
+        minutes = log.minutes
         cards.append({"name": "environment steps", "value": f"{pace.steps[-1]:,.0f}"})
         value = f"{minutes:.1f} min" if minutes >= 1 else f"{minutes * 60:.0f} s"
         cards.append({"name": "of training", "value": value})
@@ -159,9 +173,15 @@ def _lap(recording: "Recording") -> dict[str, str]:
     assert lap is not None  # a record is a lap
     return {
         "track": recording.track.id,
-        "line": _embedded(racing_line(drive, lap), "png"),  # its road is thousands of pieces
-        "telemetry": _embedded(telemetry([(drive, lap)], height=7.0)),
+        "line": _embedded(racing_line(drive, lap, width=7.2), "png"),  # its road is thousands of pieces
+        "telemetry": _embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
     }
+
+
+def _without_lap(log: "RunLog", tracks: Sequence[str], records: "Sequence[Recording]") -> list[str]:
+    """Return the tracks on which evaluations drove, none of them a clean lap."""
+    known = {recording.track.id for recording in records}
+    return [track for track in tracks if track not in known and log.curve(f"eval_{track}/laps") is not None]
 
 
 def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path) -> list[dict[str, str]]:
@@ -171,7 +191,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     model = str(best if best.is_file() else model_path(models_dir, run, FINAL))
     places = [] if models_dir == MODELS_DIR else ["--models-dir", str(models_dir)]
     places += [] if logs_dir == LOGS_DIR else ["--logs-dir", str(logs_dir)]
-    named = record.get("arguments", {})
+    named = _part(record, "arguments")
     tracks = ["--tracks-dir", str(named["tracks_dir"])] if named.get("tracks_dir") else []
     script = f"training.train_{str(record.get('algorithm', 'PPO')).lower()}"
     lines = {
@@ -191,7 +211,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
 
 
 def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
-    config = record.get("ai_config", {})
+    config = _part(record, "ai_config")
     run = {
         "command": record.get("command"),
         "begins with": record.get("begins_with") or "a fresh model",
@@ -201,17 +221,17 @@ def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         "Python": record.get("python"),
         "platform": record.get("platform"),
         "physics": record.get("physics_fingerprint"),
-        **{f"track {name}": fingerprint for name, fingerprint in record.get("track_fingerprints", {}).items()},
+        **{f"track {name}": fingerprint for name, fingerprint in _part(record, "track_fingerprints").items()},
     }
     parts = sorted(path.name for path in folder.glob("config_from_*_steps.json"))
     if parts:
         run["went on with"] = ", ".join(parts)
     tables = {
         "run": run,
-        "hyper-parameters": record.get("hyperparameters", {}),
-        "reward weights": config.get("weights", {}),
-        "episode limits": config.get("episode", {}),
-        "versions": record.get("packages", {}),
+        "hyper-parameters": _part(record, "hyperparameters"),
+        "reward weights": _part(config, "weights"),
+        "episode limits": _part(config, "episode"),
+        "versions": _part(record, "packages"),
     }
     return [{"name": name, "rows": list(rows.items())} for name, rows in tables.items() if rows]
 

@@ -37,13 +37,15 @@ class RunLog:
         """Read them.
 
         Raises:
-            RunError: There are none.
+            RunError: There are none, or nothing in them can be read.
         """
         if not any(folder.glob("events.out.tfevents.*")):
             raise RunError(f"no TensorBoard events in {folder}; expected the folder of a run, as training makes it")
         self._events = EventAccumulator(str(folder), size_guidance={SCALARS: 0})
         self._events.Reload()
         self.tags: list[str] = sorted(self._events.Tags()["scalars"])
+        if not self.tags:
+            raise RunError(f"the TensorBoard events in {folder} hold no figures: damaged, or nothing was trained")
         self._clock = self._make_clock()
         self._pace = self._make_pace()
 
@@ -58,6 +60,11 @@ class RunLog:
         if not len(table):
             return None
         return Curve(table[:, 0], np.interp(table[:, 1], *self._clock), table[:, 2])
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of training in all."""
+        return float(self._clock[1][-1])
 
     def minutes_at(self, steps: float) -> float:
         """Return the minutes of training at a step."""

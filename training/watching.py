@@ -86,7 +86,9 @@ class Watching:
         if not self.is_paused:
             self._advance()
         picture = self.painter.draw(self.race.cars, self.focus, self._message())
-        self.painter.draw_footer(HELP if self.speed == 1.0 else f"speed {self.speed:g}   {HELP}")
+        drive = "arrows or W A S D drive   " if self._person is not None else ""
+        speed = f"speed {self.speed:g}   " if self.speed != 1.0 else ""
+        self.painter.draw_footer(drive + speed + HELP)
         self._window.show(picture)
 
     def _advance(self) -> None:

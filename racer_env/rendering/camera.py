@@ -9,6 +9,8 @@ from racer_env.tracks import Track
 
 MARGIN = 12.0  # units of the world around a track's walls
 
+CAR_LENGTH, MIN_CAR_LENGTH, CAR_SHARE = 30.0, 8.0, 0.06  # pixels; of the shorter side of the picture
+
 Area = tuple[int, int, int, int]  # left, top, width and height in pixels
 
 
@@ -27,7 +29,7 @@ class Camera:
     y: float
     scale: float
     area: Area
-    min_car_length: float = 30.0
+    min_car_length: float
 
     def to_pixels(self, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return pixels (..., 2) of the picture for points (..., 2) of the world."""
@@ -48,4 +50,5 @@ def whole_track(track: Track, area: Area) -> Camera:
     """Return the camera that just sees all of a track."""
     left, bottom, right, top = bounds_of(track)
     scale = min(area[2] / (right - left), area[3] / (top - bottom))
-    return Camera((left + right) / 2, (bottom + top) / 2, scale, area)
+    car = min(CAR_LENGTH, max(MIN_CAR_LENGTH, CAR_SHARE * min(area[2:])))
+    return Camera((left + right) / 2, (bottom + top) / 2, scale, area, car)

@@ -14,7 +14,8 @@ from racer_env.rendering.car_view import CarView
 LENGTH, WIDTH = 4.0, 2.0  # units; the game knows the width alone
 SMOOTHING = 4  # drawn so many times larger and shrunk
 TRAIL_WIDTH = 3  # pixels
-RAY_DOT = 3  # pixels
+RAY_DOT = 3.0  # pixels, in a picture that is large enough
+GHOST = 190  # of 255
 
 # Along and across the car, in units: outline, cockpit, and the middle of the wheels with their half-length and -width.
 _BODY = [(2.0, 0.35), (1.3, 0.62), (0.5, 0.72), (-0.4, 0.95), (-1.7, 0.95), (-2.0, 0.7)]
@@ -47,11 +48,11 @@ def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView) -> None:
     origin = camera.to_pixels((car.x, car.y)).tolist()
     for end in camera.to_pixels(ends).tolist():
         pygame.draw.aaline(surface, style.RAY, origin, end)
-        pygame.draw.aacircle(surface, style.RAY, end, RAY_DOT)
+        pygame.draw.aacircle(surface, style.RAY, end, min(RAY_DOT, max(1.0, min(camera.area[2:]) / 120)))
 
 
-def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics) -> None:
-    """Draw a car's body, pointing along its heading, with its front wheels turned."""
+def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool = False) -> None:
+    """Draw a car's body, pointing along its heading, with its front wheels turned; a ghost can be seen through."""
     scale = max(camera.scale * physics.width / WIDTH, camera.min_car_length / LENGTH)
     half = math.ceil(scale * LENGTH * 0.65)
     large = pygame.Surface((2 * half * SMOOTHING, 2 * half * SMOOTHING), pygame.SRCALPHA)
@@ -73,6 +74,8 @@ def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Phy
     shape(_mirrored(_COCKPIT), style.GLASS)
     small = pygame.transform.smoothscale(large, (2 * half, 2 * half))
     x, y = camera.to_pixels((car.x, car.y)).tolist()
+    if is_ghost:
+        small.set_alpha(GHOST)
     surface.blit(small, (round(x) - half, round(y) - half))
 
 

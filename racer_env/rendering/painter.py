@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +14,26 @@ from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
 from racer_env.rendering.readout import Readout, draw_text
-from racer_env.rendering.scenery import scenery_of
+from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
 from racer_env.tracks import Track
 
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
 FOLLOW_SCALE = 5.0  # pixels per unit of the camera that follows a car
-FOLLOWED_CAR = 48.0  # pixels, its length
 MIN_WIDTH_WITH_READOUT = 480  # pixels
+
+
+def check_size(size: Any) -> None:
+    """Refuse what is no size of a picture.
+
+    Raises:
+        ConfigError: It is not two whole numbers within [MIN_SIZE, MAX_SIZE].
+    """
+    sides = size if isinstance(size, tuple | list) and len(size) == 2 else (0, 0)
+    if not all(isinstance(side, int) and MIN_SIZE <= side <= MAX_SIZE for side in sides):
+        raise ConfigError(
+            f"a picture's size must be width and height, whole numbers within [{MIN_SIZE}, {MAX_SIZE}], got {size!r}"
+        )
 
 
 class Painter:
@@ -52,10 +65,9 @@ class Painter:
         """
         if camera not in CAMERAS:
             raise ConfigError(f"camera must be {WHOLE!r} or {FOLLOW!r}, got {camera!r}")
-        if len(size) != 2 or not all(MIN_SIZE <= side <= MAX_SIZE for side in size):
-            raise ConfigError(f"a picture's sides must be within [{MIN_SIZE}, {MAX_SIZE}] pixels, got {size}")
+        check_size(size)
         self.track = track
-        self.size = (int(size[0]), int(size[1]))
+        self.size = size
         self.camera = camera
         self.rays = rays
         self.trails = trails
@@ -65,13 +77,15 @@ class Painter:
         self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
         self.map_area: Area = (panel, 0, width - panel, height - footer)
         self._whole = whole_track(track, self.map_area)
+        self._sceneries: dict[float, Scenery] = {}  # by scale, while they are used
 
     def camera_on(self, car: CarView | None) -> Camera:
         """Return where the picture is taken from."""
         if self.camera == WHOLE or car is None:
             return self._whole
-        scale = scenery_of(self.track, max(FOLLOW_SCALE, self._whole.scale)).scale
-        return replace(self._whole, x=car.x, y=car.y, scale=scale, min_car_length=FOLLOWED_CAR)
+        scale = possible_scale(self.track, max(FOLLOW_SCALE, self._whole.scale))
+        length = 1.6 * self._whole.min_car_length
+        return replace(self._whole, x=car.x, y=car.y, scale=scale, min_car_length=length)
 
     def draw(self, cars: Sequence[CarView], focus: int = 0, message: str = "") -> pygame.Surface:
         """Draw a frame.
@@ -97,7 +111,7 @@ class Painter:
         if self.rays and focused is not None:
             draw_rays(surface, camera, focused)
         for car in ordered:
-            draw_car(surface, camera, car, physics)
+            draw_car(surface, camera, car, physics, is_ghost=car is not focused)
         if message:
             self._draw_message(message)
         surface.set_clip(None)
@@ -119,7 +133,9 @@ class Painter:
         return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 
     def _draw_scenery(self, camera: Camera) -> None:
-        scenery = scenery_of(self.track, camera.scale)
+        if camera.scale not in self._sceneries:
+            self._sceneries[camera.scale] = scenery_of(self.track, camera.scale)
+        scenery = self._sceneries[camera.scale]
         left, top, width, height = self.map_area
         x, y = scenery.place_of(camera.x, camera.y)
         self._surface.blit(scenery.picture, (round(left + width / 2 - x), round(top + height / 2 - y)))

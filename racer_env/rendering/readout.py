@@ -1,7 +1,9 @@
 """The panel beside the track: speed, inputs, lap times, and who drives."""
 
 import functools
+import importlib.util
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pygame
@@ -14,10 +16,19 @@ PADDING = 16
 _UNIT = "units/s"
 
 
+@functools.cache
+def _font_path() -> str | None:
+    """Return the file of Matplotlib's font, without loading that; SDL's own spaces its letters badly."""
+    found = importlib.util.find_spec("matplotlib")
+    folder = Path(found.origin).parent if found is not None and found.origin is not None else Path()
+    path = folder / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
+    return str(path) if path.is_file() else None
+
+
 @functools.lru_cache(maxsize=32)
 def _font(size: int) -> pygame.font.Font:
     pygame.font.init()
-    return pygame.font.Font(None, size)
+    return pygame.font.Font(_font_path(), round(size * 0.72))
 
 
 @functools.lru_cache(maxsize=2048)
@@ -92,7 +103,7 @@ class Readout:
 
     def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large)
-        beside = (x + _font(self._large).size("160")[0] + 8, number.bottom - self._large * 0.16)
+        beside = (number.right + 8, number.bottom - self._large * 0.2)
         draw_text(surface, _UNIT, beside, self._small, style.TEXT_DIM, "bottomleft")
         return number.bottom
 

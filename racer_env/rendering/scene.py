@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
+from racer_env.errors import ConfigError
 from racer_env.rendering import WHOLE, style
 from racer_env.rendering.car_view import CarView
-from racer_env.rendering.painter import SIZE, Painter
+from racer_env.rendering.painter import MIN_SIZE, SIZE, Painter, check_size
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
 
@@ -60,7 +61,10 @@ class Scene:
         self._tracks = list(tracks)
         self._columns = math.ceil(math.sqrt(len(tracks)))
         rows = math.ceil(len(tracks) / self._columns)
+        check_size(view.size)
         size = (view.size[0] // self._columns, view.size[1] // rows)
+        if min(size) < MIN_SIZE:
+            raise ConfigError(f"a picture of {view.size[0]} x {view.size[1]} is too small for {len(tracks)} tracks")
         self._painters = [
             Painter(track, size, camera=view.camera, rays=view.rays, trails=view.trails) for track in self._tracks
         ]

@@ -37,7 +37,7 @@ class Scenery:
     def __init__(self, track: Track, scale: float) -> None:
         """Draw it, at ``scale`` pixels per unit or as finely as MAX_PIXELS allow."""
         left, bottom, right, top = bounds_of(track)
-        self.scale = min(scale, math.sqrt(MAX_PIXELS / ((right - left) * (top - bottom))))
+        self.scale = possible_scale(track, scale)
         self._left, self._top = left, top
         size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
         large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
@@ -48,7 +48,13 @@ class Scenery:
         return (x - self._left) * self.scale, (self._top - y) * self.scale
 
 
-@functools.lru_cache(maxsize=16)
+def possible_scale(track: Track, scale: float) -> float:
+    """Return the scale that a track's picture has where ``scale`` is wanted."""
+    left, bottom, right, top = bounds_of(track)
+    return min(scale, math.sqrt(MAX_PIXELS / ((right - left) * (top - bottom))))
+
+
+@functools.lru_cache(maxsize=8)
 def scenery_of(track: Track, scale: float) -> Scenery:
     """Return the picture of a track, drawn once."""
     return Scenery(track, scale)

@@ -41,6 +41,9 @@ class Window:
             self._screen = pygame.display.set_mode(size)
         except pygame.error as error:
             raise RenderError(f"cannot open a window: {error}") from error
+        if not driver and pygame.display.get_driver() in NO_SCREEN_DRIVERS:
+            pygame.display.quit()
+            raise RenderError("the display cannot be opened, DISPLAY names none that answers")
         pygame.display.set_caption(title)
         Window._shown = self
         self.is_open = True
