@@ -138,7 +138,9 @@ def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: fl
         for axes, name in zip(rows, ("speed", "throttle", "brake", "steer"), strict=True):
             axes.plot(driven.arc_length, driven.states[name], color=_colour(index), linewidth=1.5, label=label)
     titles = ("speed\nunits/s", "throttle", "brake", "steering\nleft    right")
-    limits = ((0, 1.05 * laps[0][0].track.physics.max_speed), (-0.05, 1.05), (-0.05, 1.05), (-1.1, 1.1))
+    fastest = laps[0][0].track.physics.max_speed
+    slowest = min(float(drive.states["speed"][lap.first : lap.last + 1].min()) for drive, lap in laps)
+    limits = ((min(slowest, fastest - MIN_SPEED_RANGE) - 5, fastest + 5), (-0.05, 1.05), (-0.05, 1.05), (-1.1, 1.1))
     for axes, title, limit in zip(rows, titles, limits, strict=True):
         axes.set_ylabel(title)
         axes.set_ylim(*limit)

@@ -73,7 +73,7 @@ class Readout:
     def __init__(self, area: Area, max_speed: float) -> None:
         self.area = area
         self.max_speed = max_speed
-        self._small = max(15, min(22, area[3] // 32))
+        self._small = max(13, min(22, area[3] // 32))
         self._large = max(34, min(84, area[3] // 9))
 
     def draw(self, surface: pygame.Surface, title: str, cars: Sequence[CarView], focus: int) -> None:
@@ -91,9 +91,10 @@ class Readout:
             y = self._inputs(surface, car, x, y, inner) + self._small * 0.6
             y = self._laps(surface, car, x, y, inner) + self._small * 0.6
         bottom = top + height - PADDING - self._small * 1.6
-        if len(cars) > 1:
+        if len(cars) > 1 and y + 4 * self._small < bottom:
             self._list(surface, cars, focus, x, y, inner, bottom - self._small)
-        self._legend(surface, x, bottom, inner)
+        if y < bottom:
+            self._legend(surface, x, bottom, inner)
 
     def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         side = self._small * 0.62
