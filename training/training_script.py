@@ -197,22 +197,18 @@ def _cars_help(algorithm: Algorithm) -> str:
 def run_training(algorithm: Algorithm, argv: Sequence[str] | None) -> int:
     """Run the script of an algorithm and return its exit code."""
     parser = make_parser(algorithm)
-    arguments = parser.parse_args(argv)
-    try:
-        presets = _presets(algorithm, arguments)
-    except ConfigError as error:
-        parser.error(str(error))
-    for preset in presets:  # what the user names goes first all the same
-        parser.set_defaults(**preset.arguments)
-    arguments = parser.parse_args(argv)
-    if not arguments.eval_freq and (arguments.stop_when_competent or arguments.stop_when_lap_time):
-        parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
 
     def body(arguments: argparse.Namespace) -> int:
+        presets = _presets(algorithm, arguments)
+        for preset in presets:  # what the user names goes first all the same
+            parser.set_defaults(**preset.arguments)
+        arguments = parser.parse_args(argv)
+        if not arguments.eval_freq and (arguments.stop_when_competent or arguments.stop_when_lap_time):
+            parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
         with open_bridge(arguments) as bridge:
             return _train(algorithm, parser, arguments, presets, bridge)
 
-    return run_script(body, arguments)
+    return run_script(body, parser.parse_args(argv))
 
 
 def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset]:

@@ -1,0 +1,90 @@
+"""Presets: files of hyper-parameters with the arguments that go with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from racer_env.errors import ConfigError
+from tests.runs import data_of, folders, ppo
+from training import train_ppo, train_sac
+from training.hyperparameters import override
+from training.presets import preset_names, preset_path, read_preset
+from training.train_ppo import PpoSettings
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_shipped_presets_are_sound(name: str) -> None:
+    """Every name and value is one of PPO's, and each says what it is for."""
+    preset = read_preset(preset_path(name))
+    assert override(PpoSettings(), preset.hyperparameters, name)
+    assert preset.algorithm == "PPO"
+    assert len(preset.about) > 20
+
+
+def test_the_presets_there_are() -> None:
+    """For one track in seconds, for fast laps, for smooth ones, and for any road."""
+    assert preset_names() == ["fast", "general", "quick", "smooth"]
+    with pytest.raises(ConfigError, match="no preset 'slow'; there are: fast, general, quick, smooth"):
+        preset_path("slow")
+
+
+def write(folder: Path, document: object) -> str:
+    """Write a file and return its path."""
+    path = folder / "own.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_arguments_of_a_preset_are_defaults(tmp_path: Path) -> None:
+    """What is named on the command line goes first; hyper-parameters go under --set."""
+    document = {
+        "hyperparameters": {"gamma": 0.9, "epochs": 2},
+        "arguments": {"timesteps": 4096, "num_envs": 3, "track_id": ["track-02"]},
+    }
+    arguments = ["--hyperparams", write(tmp_path, document), "--num-envs", "4", "--set", "epochs=1"]
+    assert ppo(tmp_path, "--run-name", "own", *arguments) == 0
+    attributes = data_of(tmp_path, "own_final").attributes
+    assert (attributes["gamma"], attributes["n_epochs"], attributes["n_envs"]) == (0.9, 1, 4)
+    assert attributes["track_ids"] == ["track-02"]
+    assert attributes["num_timesteps"] == 4096
+
+
+def test_evaluations_drive_on_tracks_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Generated ones are of another seed than those of training; the command to go on names them."""
+    arguments = ["--track-id", "procedural:1", "--eval-track-id", "procedural:1", "--eval-freq", "4096"]
+    assert ppo(tmp_path, "--run-name", "g", "--timesteps", "4096", "--eval-laps", "1", *arguments) == 0
+    names = {path.stem for path in (tmp_path / "logs" / "g" / "records").glob("*")}
+    assert names <= {"procedural-1000000-0"}
+    assert data_of(tmp_path, "g_final").track_ids == ["procedural-0-0"]
+    course = data_of(tmp_path, "g_best").attributes["score_course"]
+    assert course.startswith("1 laps of procedural-1000000-0 ")
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"hyperparameters": {"gama": 1}}, "unknown key 'gama'"),
+        ({"hyperparameters": {}, "arguments": {"seed": 1}}, "unknown key 'seed'"),
+        ({"hyperparameters": {}, "arguments": {"timesteps": "many"}}, "arguments.timesteps"),
+        ({"hyperparameters": {}, "arguments": {"track_id": "track-01"}}, "must be a list of names"),
+        ({"hyperparameters": {}, "more": 1}, "unknown key 'more'"),
+        ({"hyperparameters": {}, "algorithm": "SAC"}, "is for SAC, not for PPO"),
+    ],
+)
+def test_what_a_preset_cannot_say(
+    tmp_path: Path, document: object, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line and exit code 2."""
+    assert train_ppo.main(["--hyperparams", write(tmp_path, document), *folders(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_preset_is_for_its_algorithm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """PPO's says nothing to SAC."""
+    assert train_sac.main(["--preset", "smooth", *folders(tmp_path)]) == 2
+    assert "is for PPO, not for SAC" in capsys.readouterr().err

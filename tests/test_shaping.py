@@ -1,0 +1,141 @@
+"""What training adds to the game: penalties, shorter episodes, and places of the observation that are withheld."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3.common.vec_env import VecMonitor
+
+from racer_env.config import AiConfig
+from racer_env.physics import load_physics
+from racer_env.tracks import Track
+from racer_env.vec_env import RacerVecEnv
+from tests.helpers import with_limits
+from tests.runs import data_of, load, ppo, sac
+from training.callbacks import QuieterCallback
+from training.driver import load_driver
+from training.shaping import LAP_PROGRESS, SmoothSteering, Withheld, training_config
+from training.train_ppo import PpoSettings
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def actions(steer: float, cars: int = 2) -> np.ndarray:
+    """Return one action for all cars."""
+    return np.tile([steer, 1.0, 0.0], (cars, 1))
+
+
+def test_a_change_of_steering_costs_its_square(track: Track) -> None:
+    """By the weight, in units of a tick's progress at 100 units/s; what is beyond the limits is clamped first."""
+    plain, smooth = (RacerVecEnv([track], 2) for _ in range(2))
+    shaped = SmoothSteering(smooth, 3.0, 1.0 / track.length)
+    plain.reset()
+    shaped.reset()
+    unit = 3.0 * 100.0 / 60.0 / track.length
+    for steer, change in ((0.5, 0.5), (0.5, 0.0), (-0.5, 1.0), (9.0, 1.5), (2.0, 0.0)):
+        expected, got = plain.step(actions(steer)), shaped.step(actions(steer))
+        assert np.array_equal(expected[0], got[0])
+        assert got[1] == pytest.approx(expected[1] - unit * change**2, abs=1e-6)
+
+
+def test_a_new_episode_begins_in_the_middle(track: Track) -> None:
+    """The change from the last steering of the one before costs nothing."""
+    plain, smooth = (RacerVecEnv([track], 2, with_limits(3)) for _ in range(2))
+    shaped = SmoothSteering(smooth, 3.0, [0.01, 0.02])
+    plain.reset()
+    shaped.reset()
+    differences = []
+    for _ in range(5):
+        differences.append(plain.step(actions(1.0))[1] - shaped.step(actions(1.0))[1])
+    expected = 5.0 * np.array([0.01, 0.02])
+    assert differences[0] == pytest.approx(expected, abs=1e-6)
+    assert differences[2] == pytest.approx([0.0, 0.0], abs=1e-6)
+    assert differences[3] == pytest.approx(expected, abs=1e-6)
+    shaped.reset()
+    plain.reset()
+    assert plain.step(actions(1.0))[1] - shaped.step(actions(1.0))[1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_is_withheld_is_0(track: Track) -> None:
+    """In every observation, that of an episode's end too; the rest is as it was."""
+    plain, hidden = (RacerVecEnv([track], 2, with_limits(4)) for _ in range(2))
+    shaped = Withheld(hidden, [LAP_PROGRESS])
+    rest = [place for place in range(14) if place != LAP_PROGRESS]
+    one, two = plain.reset(), shaped.reset()
+    for _ in range(9):
+        assert not two[:, LAP_PROGRESS].any()  # type: ignore[call-overload, index]
+        assert np.array_equal(one[:, rest], two[:, rest])  # type: ignore[call-overload, index]
+        one, _, _, infos = plain.step(actions(0.1))
+        two, _, _, seen = shaped.step(actions(0.1))
+        for info, other in zip(infos, seen, strict=True):
+            if "terminal_observation" in info:
+                assert info["terminal_observation"][LAP_PROGRESS] > 0
+                assert other["terminal_observation"][LAP_PROGRESS] == 0
+
+
+def test_training_is_stricter_than_the_game() -> None:
+    """The game's own weights and limits stay; limits never grow."""
+    config = training_config(AiConfig(), PpoSettings(extra_off_track_penalty=-0.002, episode_ticks=600))
+    assert config.weights.off_track_penalty == pytest.approx(AiConfig().weights.off_track_penalty - 0.002)
+    assert config.episode.max_steps == 600
+    assert training_config(AiConfig(), PpoSettings()) == AiConfig()
+    assert training_config(with_limits(100), PpoSettings(episode_ticks=600)).episode.max_steps == 100
+
+
+def test_some_random_starts_are_at_rest(track: Track) -> None:
+    """By their share; without it the draws are what they were."""
+    env = RacerVecEnv([track], 400, random_start_share=1.0, standing_share=0.25)
+    env.seed(1)
+    env.reset()
+    standing = env.simulator.cars["speed"] == 0
+    assert 0.15 < standing.mean() < 0.35
+    assert len(np.unique(env.simulator.cars["x"])) == 400
+    same, before = (
+        RacerVecEnv([track], 5, random_start_share=1.0),
+        RacerVecEnv([track], 5, random_start_share=1.0, standing_share=0.0),
+    )
+    for one in (same, before):
+        one.seed(1)
+    assert np.array_equal(same.reset(), before.reset())
+
+
+@pytest.mark.parametrize("train", [ppo, sac])
+def test_a_driver_that_was_not_shown_progress_is_indifferent_to_it(tmp_path: Path, train: Any) -> None:
+    """After training, saved and loaded: whatever the game says there, it drives the same."""
+    small = ["--num-envs", "4", "--eval-freq", "0", "--set", "progress_withheld=1"]
+    steps = ["--timesteps", "4096"] if train is ppo else ["--timesteps", "400", "--set", "learning_starts=100"]
+    assert train(tmp_path, "--run-name", "blind", *small, *steps) == 0
+    driver = load_driver(tmp_path / "models" / "blind_final", load_physics())
+    observations = np.random.default_rng(0).random((50, 14), dtype=np.float32)
+    expected = driver(observations)
+    observations[:, LAP_PROGRESS] = np.linspace(0, 1, 50)
+    assert np.array_equal(driver(observations), expected)
+    observations[:, 3] += 0.1
+    assert not np.array_equal(driver(observations), expected)
+    assert data_of(tmp_path, "blind_final").attributes["hyperparameters"]["progress_withheld"] == 1
+    assert train(tmp_path, "--resume", "blind", "--timesteps", "100", "--set", "progress_withheld=0") == 2
+
+
+def test_the_noise_falls(tmp_path: Path) -> None:
+    """Below a line from where it begins to where it shall end; without an end it is free."""
+    quiet = ["--timesteps", "20480", "--run-name", "quiet", "--set", "final_log_std=-3"]
+    assert ppo(tmp_path, *quiet) == 0
+    log_std = load(tmp_path / "models" / "quiet_final.zip").policy.log_std.detach()  # type: ignore[union-attr, operator]
+    assert float(log_std.max()) < -2.3
+    callback = QuieterCallback((-1.0, -0.5, -0.5), -2.0)
+    policy: Any = type("Policy", (), {"log_std": torch.tensor([-1.2, -0.1, 0.3])})()
+    callback.model = type("Model", (), {"policy": policy, "_current_progress_remaining": 0.5})()  # type: ignore[assignment]
+    callback._on_rollout_start()
+    assert policy.log_std.tolist() == pytest.approx([-1.5, -1.25, -1.25])
+
+
+def test_the_monitor_sees_the_games_reward(track: Track, tmp_path: Path) -> None:
+    """Penalties are put on above it."""
+    cars = VecMonitor(RacerVecEnv([track], 2, with_limits(10)), str(tmp_path / "m.csv"))
+    shaped = SmoothSteering(cars, 1000.0, 1.0)
+    shaped.reset()
+    for tick in range(10):
+        _, _, _, infos = shaped.step(actions((-1.0) ** tick))
+    assert abs(infos[0]["episode"]["r"]) < 1.0
