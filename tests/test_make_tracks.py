@@ -1,0 +1,43 @@
+"""Generated tracks as files, and a picture of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from racer_env.rendering import style
+from racer_env.tracks import load_tracks
+from training import make_tracks
+
+pytestmark = pytest.mark.timeout(30)
+
+
+def test_files_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The files are the tracks of those names; every track is in the picture."""
+    arguments = ["--track-id", "procedural:3", "--track-seed", "4", "--output-dir", str(tmp_path / "own")]
+    assert make_tracks.main(arguments) == 0
+    assert f"saved 3 tracks and tracks.png to {tmp_path / 'own'}" in capsys.readouterr().out
+    names = [f"procedural-4-{number}" for number in range(3)]
+    written, made = load_tracks(["all"], tmp_path / "own"), load_tracks(names)
+    assert [track.fingerprint for track in written] == [track.fingerprint for track in made]
+    with Image.open(tmp_path / "own" / "tracks.png") as picture:
+        assert picture.size == (2 * make_tracks.TILE, 2 * make_tracks.TILE)
+        pixels = np.array(picture.convert("RGB"))
+    for index in range(4):
+        left, top = index % 2 * make_tracks.TILE, index // 2 * make_tracks.TILE
+        tile = pixels[top : top + make_tracks.TILE, left : left + make_tracks.TILE]
+        assert ((tile == style.WALL).all(axis=2).sum() > 100) == (index < 3)
+
+
+def test_files_that_are_there_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless they are to be replaced."""
+    arguments = ["--track-id", "procedural-1-0", "--output-dir", str(tmp_path)]
+    assert make_tracks.main(arguments) == 0
+    path = tmp_path / "procedural-1-0.json"
+    path.write_text("mine")
+    assert make_tracks.main(arguments) == 2
+    assert "procedural-1-0.json exists; name another --output-dir" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert make_tracks.main([*arguments, "--overwrite"]) == 0
+    assert path.read_text() != "mine"
