@@ -138,7 +138,7 @@ def test_train_and_evaluate_over_a_bridge(
         assert evaluate.main(["--model", str(model), "--laps", "1", "--track-id", "track-01", "--bridge-url", url]) == 0
         lines = capsys.readouterr().out.splitlines()
         tables.append([line for line in lines if line.startswith(("track-", "lap times"))])
-    assert len(tables[0]) == 2
+    assert len(tables[0]) == 3  # laps, steering, lap times
     assert tables[0] == tables[1]
 
 
