@@ -132,3 +132,12 @@ def test_the_same_laps_on_both_engines(
         assert here["track-01"]["laps"] == 2
         assert here["track-01"]["lap_times_sec"] == there["track-01"]["lap_times_sec"]
         assert here["track-01"]["mean_reward"] == pytest.approx(there["track-01"]["mean_reward"], abs=1e-9)
+
+
+def test_random_starts_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a line for each track, and as JSON."""
+    arguments = ["--model", "scripted", "--laps", "1", "--track-id", "track-01", "--random-starts", "2"]
+    assert evaluate.main(arguments) == 0
+    assert "random starts on track-01: 2 of 2 on the move, 2 of 2 at rest" in capsys.readouterr().out
+    starts = figures(capsys, *arguments)["tracks"]["track-01"]["random_starts"]
+    assert starts == {"count": 2, "moving": 2, "standing": 2}

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 
 from racer_env.config import AiConfig, EpisodeLimits
-from racer_env.tracks import load_tracks
+from racer_env.simulator.starts import Placement
+from racer_env.tracks import Track, load_tracks
 from training.driver import scripted_driver
-from training.evaluation import SLOWEST_PACE, Course, Episode, drive, summarise, without_time_for_a_lap
+from training.evaluation import (
+    SLOWEST_PACE,
+    Course,
+    Episode,
+    Successes,
+    drive,
+    drive_from_anywhere,
+    summarise,
+    without_time_for_a_lap,
+)
 
 
 def stand_still(observations: np.ndarray) -> np.ndarray:
@@ -106,3 +116,27 @@ def test_limits_below_a_lap_are_named(limit: int, is_named: bool) -> None:
     sentences = without_time_for_a_lap(load_tracks(["track-01"]), AiConfig(episode=EpisodeLimits(max_steps=limit)))
     assert bool(sentences) == is_named
     assert not is_named or "maxSteps 300 ends an episode on track-01 before a lap is possible" in sentences[0]
+
+
+def test_a_driver_is_tried_from_anywhere(tracks: list[Track]) -> None:
+    """So often on the move and so often at rest on each track; the same seed tries the same places."""
+    two = [tracks[0], tracks[1]]
+    successes = drive_from_anywhere(scripted_driver, two, 3, config=AiConfig(), seed=1)
+    assert list(successes) == ["track-01", "track-02"]
+    assert successes["track-01"] == Successes(count=3, moving=3, standing=3)
+    assert successes == drive_from_anywhere(scripted_driver, two, 3, config=AiConfig(), seed=1)
+
+
+def test_who_stands_still_gets_nowhere(track: Track) -> None:
+    """Neither from rest, nor from where the push of the start ends."""
+    successes = drive_from_anywhere(lambda seen: np.zeros((len(seen), 3)), [track], 2, config=AiConfig())
+    assert successes["track-01"] == Successes(count=2, moving=0, standing=0)
+
+
+def test_a_drive_from_elsewhere_is_a_lap_from_line_to_line(track: Track) -> None:
+    """The way to the line is no lap of its own."""
+    starts = [Placement(track.length * 0.5, speed=50.0), None]
+    with contextlib.closing(Course([track], config=AiConfig(), laps=1, episodes=2, starts=starts)) as course:
+        elsewhere, standing = course.drive(scripted_driver)
+    assert len(elsewhere.lap_ticks) == len(standing.lap_ticks) == 1
+    assert elsewhere.steps > standing.steps

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from racer_env.config import AiConfig
     from racer_env.tracks import Track
     from training.driver import Driver
-    from training.evaluation import Episode
+    from training.evaluation import Episode, Successes
 
 SCRIPTED = "scripted"
 # The arguments that a replay has no use for, with their defaults.
@@ -93,6 +93,13 @@ def make_parser() -> Parser:
     )
     parser.add_argument(
         "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
+    )
+    parser.add_argument(
+        "--random-starts",
+        type=whole_number(0, 1000),
+        default=0,
+        metavar="N",
+        help="drive also from N places on each track on the move, and from as many at rest (default: 0)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     look = parser.add_argument_group("to look at (with several tracks, each has its id in the file's name)")
@@ -189,7 +196,8 @@ def _drive(
     for sentence in _limits(tracks, config, driven[0]):
         note(sentence)
     told = list(zip(drivers, driven, strict=True))[: 2 if arguments.compare else 1]
-    _tell(arguments, [(driver, _by_track(tracks, episodes)) for driver, episodes in told])
+    anywhere = _from_anywhere(arguments, config, drivers[0], tracks, bridge) if arguments.random_starts else {}
+    _tell(arguments, [(driver, _by_track(tracks, episodes)) for driver, episodes in told], anywhere)
     if looks:
         from training.showing import driven_by, show
 
@@ -197,6 +205,27 @@ def _drive(
         seen = [driven_by(label, known, episodes) for label, episodes in zip(labels, driven, strict=True)]
         show(arguments, seen, note if arguments.json else say)
     return DONE
+
+
+def _from_anywhere(
+    arguments: argparse.Namespace,
+    config: "AiConfig",
+    driver: "Driver",
+    tracks: Sequence["AnyTrack"],
+    bridge: "Bridge | None",
+) -> "dict[str, Successes]":
+    from racer_env.rendering.shadow import known_track
+    from training.evaluation import drive_from_anywhere
+
+    return drive_from_anywhere(
+        driver,
+        [known_track(track) for track in tracks],
+        arguments.random_starts,
+        config=config,
+        seed=arguments.seed,
+        bridge=bridge,
+        action_repeat=driver.action_repeat,
+    )
 
 
 def _load(arguments: argparse.Namespace, name: str, bridge: "Bridge | None") -> "Driver":
@@ -239,10 +268,16 @@ def _by_track(tracks: Sequence["AnyTrack"], episodes: Sequence["Episode"]) -> di
     return {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
 
 
-def _tell(arguments: argparse.Namespace, driven: Sequence[tuple["Driver", dict[str, list["Episode"]]]]) -> None:
-    """Print the figures of one driver or of two."""
+def _tell(
+    arguments: argparse.Namespace,
+    driven: Sequence[tuple["Driver", dict[str, list["Episode"]]]],
+    anywhere: "dict[str, Successes] | None" = None,
+) -> None:
+    """Print the figures of one driver or of two, and how the first did from random starts."""
     if arguments.json:
         document = _as_json(*driven[0])
+        for track_id, successes in (anywhere or {}).items():
+            document["tracks"][track_id]["random_starts"] = vars(successes)
         if len(driven) > 1:
             document["compared_with"] = _as_json(*driven[1])
         print(json.dumps(document, indent=2))
@@ -258,6 +293,11 @@ def _tell(arguments: argparse.Namespace, driven: Sequence[tuple["Driver", dict[s
         for track_id, episodes in by_track.items():
             times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in episodes[:5]]
             say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
+    for track_id, successes in (anywhere or {}).items():
+        say(
+            f"random starts on {track_id}: {successes.moving} of {successes.count} on the move, "
+            f"{successes.standing} of {successes.count} at rest"
+        )
 
 
 def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:

@@ -16,6 +16,7 @@ from racer_env.engine import Engine
 from racer_env.errors import BridgeError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.engine import SimulatorEngine
+from racer_env.simulator.starts import Placement, random_placement
 from racer_env.tracks import Track
 from training.smoothness import Stalls, SteeringMeter
 
@@ -128,6 +129,7 @@ class Course:
         episodes: int = 1,
         bridge: Bridge | None = None,
         keeps_actions: bool = False,
+        starts: Sequence[Placement | None] = (),
     ) -> None:
         """Make it.
 
@@ -138,6 +140,7 @@ class Course:
             episodes: Per track.
             bridge: Where the game is; None is the embedded simulator.
             keeps_actions: Whether episodes keep the actions, to be recorded.
+            starts: Where each episode starts, those of all tracks in turn; empty is the standing start for all.
         """
         self.tracks = list(tracks)
         self.laps = laps
@@ -148,6 +151,7 @@ class Course:
         self._config = AiConfig(_visible(config.weights), unlimited)
         self._bridge = bridge
         self._keeps_actions = keeps_actions
+        self._starts = list(starts) or [None] * self._count
         self._engine: Engine | None = None
 
     def drive(self, policy: Policy, action_repeat: int = 1, show: bool = True) -> list[Episode]:
@@ -165,7 +169,7 @@ class Course:
             BridgeError: The game cannot be reached or is gone.
         """
         if self._engine is None:
-            self._engine = _make_engine(self.tracks, self._count, self._config, self._bridge)
+            self._engine = _make_engine(self.tracks, self._config, self._starts, self._bridge)
         try:
             return self._drive(self._engine, policy, action_repeat, show)
         except BridgeError:
@@ -235,10 +239,65 @@ def drive(
         return course.drive(policy, action_repeat)
 
 
-def _make_engine(tracks: Sequence[AnyTrack], num_cars: int, config: AiConfig, bridge: Bridge | None) -> Engine:
+def _make_engine(
+    tracks: Sequence[AnyTrack], config: AiConfig, starts: Sequence[Placement | None], bridge: Bridge | None
+) -> Engine:
     if bridge is not None:
-        return BridgeEngine(bridge, tracks, num_cars, config, lambda car: None, may_restart=False)
-    return SimulatorEngine([track for track in tracks if isinstance(track, Track)], num_cars, config, lambda car: None)
+        return BridgeEngine(bridge, tracks, len(starts), config, starts.__getitem__, may_restart=False)
+    known = [track for track in tracks if isinstance(track, Track)]
+    return SimulatorEngine(known, len(starts), config, starts.__getitem__)
+
+
+@dataclass(frozen=True)
+class Successes:
+    """How often a driver got around from anywhere on a track: a lap from line to line, no wall touched, no stall.
+
+    Attributes:
+        count: Random starts of each kind.
+        moving, standing: Successes of those on the move, and of those at rest.
+    """
+
+    count: int
+    moving: int
+    standing: int
+
+
+def drive_from_anywhere(
+    policy: Policy,
+    tracks: Sequence[Track],
+    count: int,
+    *,
+    config: AiConfig,
+    seed: int = 0,
+    bridge: Bridge | None = None,
+    action_repeat: int = 1,
+) -> dict[str, Successes]:
+    """Drive from random starts, on the move and at rest.
+
+    Args:
+        policy: The driver.
+        tracks: Where.
+        count: Starts of each kind on each track.
+        config: Reward weights and the time-out for standing still.
+        seed: Of the starts.
+        bridge: Where the game is; None is the embedded simulator.
+        action_repeat: Ticks that each action holds.
+
+    Returns:
+        The successes, by track.
+    """
+    random = np.random.default_rng(seed)
+    moving = [[random_placement(track.geometry, random) for track in tracks] for _ in range(count)]
+    standing = [[placement._replace(speed=0.0) for placement in row] for row in moving]
+    starts = [placement for row in moving + standing for placement in row]
+    course = Course(tracks, config=config, laps=1, episodes=2 * count, bridge=bridge, starts=starts)
+    with contextlib.closing(course):
+        episodes = course.drive(policy, action_repeat)
+    successes = {}
+    for track in tracks:
+        good = [episode.is_clean and not episode.stalls for episode in episodes if episode.track_id == track.id]
+        successes[track.id] = Successes(count, sum(good[:count]), sum(good[count:]))
+    return successes
 
 
 def _visible(weights: RewardWeights) -> RewardWeights:
