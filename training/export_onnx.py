@@ -26,6 +26,7 @@ from training.cli import (
     Parser,
     add_track_arguments,
     command_line,
+    in_short,
     leave,
     run_script,
     say,
@@ -284,7 +285,7 @@ def check_files(
 
     with contextlib.closing(Course(tracks, config=AiConfig(), laps=1)) as course:
         episodes = course.drive(compared, data.action_repeat, show=False)
-    names = ", ".join(f"{episode.track_id} ({_lap_in_words(episode)})" for episode in episodes)
+    names = in_short([f"{episode.track_id} ({_lap_in_words(episode)})" for episode in episodes])
     differences[f"both over a lap of {names}"] = max(along)
     return differences
 
