@@ -17,7 +17,7 @@ from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.car import SimulatorCar
 from racer_env.simulator.simulator import ACTION_SIZE, Simulator
-from racer_env.spaces import HUMAN, RENDER_MODES, make_action_space, make_observation_space
+from racer_env.spaces import HUMAN, RENDER_MODES, check_render_mode, make_action_space, make_observation_space
 from racer_env.tracks import Track
 
 if TYPE_CHECKING:
@@ -103,8 +103,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
             RenderError: The track is to be drawn, and only a bridge knows it.
             TrackError: The track does not exist or is wrong.
         """
-        if render_mode not in (None, *RENDER_MODES):
-            raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.action_space = make_action_space()  # type: ignore[assignment]
         self.observation_space = make_observation_space()  # type: ignore[assignment]

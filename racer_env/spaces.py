@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from racer_env.errors import ConfigError
 from racer_env.physics import RAY_COUNT
 from racer_env.simulator.kernels import INFO_DTYPE
 
@@ -14,6 +15,16 @@ RESET_INFO_KEYS = ("tick", "speed", "lap", "checkpoint", "stepCount")
 HUMAN, RGB_ARRAY = "human", "rgb_array"
 RENDER_MODES = (HUMAN, RGB_ARRAY)
 REWARD_KEYS = ("progress", "speed", "wall", "offTrack", "backward", "stillness")
+
+
+def check_render_mode(render_mode: str | None) -> None:
+    """Refuse what is no render mode.
+
+    Raises:
+        ConfigError: It is neither None nor one of RENDER_MODES.
+    """
+    if render_mode not in (None, *RENDER_MODES):
+        raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
 
 
 def make_action_space() -> spaces.Box:

@@ -21,8 +21,8 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Placement
 from racer_env.spaces import (
     HUMAN,
-    RENDER_MODES,
     RGB_ARRAY,
+    check_render_mode,
     make_action_space,
     make_observation_space,
     step_infos,
@@ -122,8 +122,7 @@ class RacerVecEnv(VecEnv):
             raise ConfigError(f"standing_share must be within [0, 1], got {standing_share}")
         if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
             raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
-        if render_mode not in (None, *RENDER_MODES):
-            raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
+        check_render_mode(render_mode)
         self.random_start_share = random_start_share
         self.standing_share = standing_share
         self.action_repeat = action_repeat

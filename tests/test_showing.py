@@ -38,7 +38,7 @@ def test_the_episode_with_the_best_clean_lap_is_shown() -> None:
 def test_a_drive_as_an_episode_is_what_was_driven(track: Track) -> None:
     """Laps, contacts, shares and reward are those of the evaluation."""
     (driven,) = drive(scripted_driver, [track], config=AiConfig(), laps=1, keeps_actions=True)
-    seen = driven_by("scripted", [track], [driven])
+    seen = driven_by("scripted", [track], {"track-01": [driven]})
     replayed = episode_of(seen.recordings["track-01"].drive)
     assert replayed.lap_ticks == driven.lap_ticks
     assert replayed.clean == driven.clean

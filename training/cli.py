@@ -141,6 +141,22 @@ def track_flags(arguments: argparse.Namespace) -> list[str]:
     return flags
 
 
+def add_driver_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --deterministic, --seed and --models-dir: how a driver is found and drives."""
+    parser.add_argument(
+        "--deterministic",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="drive without exploration noise (default: yes)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=0, help="of the exploration noise (default: 0)"
+    )
+    parser.add_argument(
+        "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
+    )
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of an exception's message, or its name where it has none."""
     return str(error).splitlines()[0] if str(error).strip() else type(error).__name__

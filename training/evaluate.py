@@ -11,9 +11,8 @@ from racer_env.rendering import CAMERAS, WHOLE
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
     DONE,
-    MAX_SEED,
-    MODELS_DIR,
     Parser,
+    add_driver_arguments,
     add_track_arguments,
     count_of,
     leave,
@@ -78,21 +77,10 @@ def make_parser() -> Parser:
         default=1,
         help="episodes per track; a deterministic driver repeats itself, so one tells all (default: 1)",
     )
-    parser.add_argument(
-        "--deterministic",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="drive without exploration noise (default: yes)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number(0, MAX_SEED), default=0, help="of the exploration noise (default: 0)"
-    )
+    add_driver_arguments(parser)
     parser.add_argument("--device", default="cpu", help="cpu, cuda or auto (default: cpu)")
     parser.add_argument(
         "--any-physics", action="store_true", help="load a model that was trained on other physics all the same"
-    )
-    parser.add_argument(
-        "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
     )
     parser.add_argument(
         "--random-starts",
@@ -192,17 +180,18 @@ def _drive(
             action_repeat=driver.action_repeat,
             keeps_actions=looks,
         )
-        driven.append(episodes)
-    for sentence in _limits(tracks, config, driven[0]):
-        note(sentence)
+        driven.append(_by_track(tracks, episodes))
+        if len(driven) == 1:
+            for sentence in _limits(tracks, config, episodes):
+                note(sentence)
     told = list(zip(drivers, driven, strict=True))[: 2 if arguments.compare else 1]
     anywhere = _from_anywhere(arguments, config, drivers[0], tracks, bridge) if arguments.random_starts else {}
-    _tell(arguments, [(driver, _by_track(tracks, episodes)) for driver, episodes in told], anywhere)
+    _tell(arguments, told, anywhere)
     if looks:
         from training.showing import driven_by, show
 
         labels = _apart([driver.label for driver in drivers])
-        seen = [driven_by(label, known, episodes) for label, episodes in zip(labels, driven, strict=True)]
+        seen = [driven_by(label, known, by_track) for label, by_track in zip(labels, driven, strict=True)]
         show(arguments, seen, note if arguments.json else say)
     return DONE
 
@@ -286,9 +275,8 @@ def _tell(
         holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
         what = f"{count_of(arguments.laps, 'lap')} from a standing start on each track"
         say(f"{Path(driver.name).name}, {'replayed' if arguments.replay else what}{holds}")
-        for line in format_table({track_id: _row(episodes) for track_id, episodes in by_track.items()}):
-            say(line)
-        for line in format_steering({track_id: _row(episodes) for track_id, episodes in by_track.items()}):
+        rows = {track_id: _row(episodes) for track_id, episodes in by_track.items()}
+        for line in [*format_table(rows), *format_steering(rows)]:
             say(line)
         for track_id, episodes in by_track.items():
             times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in episodes[:5]]

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from racer_env.errors import ConfigError
@@ -100,8 +100,3 @@ def described(settings: type) -> str:
         default = ",".join(f"{item:g}" for item in field.default) if isinstance(field.default, tuple) else field.default
         lines.append(f"  {field.name}={default}: {field.metadata['meaning']}")
     return "\n".join(lines)
-
-
-def changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return those of some names whose value differs between two documents that both have it."""
-    return [name for name in names if name in before and name in after and before[name] != after[name]]

@@ -6,10 +6,11 @@ A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 them as ``.json``. SAC's newest replay buffer has ``replay_buffer`` for ``vecnormalize`` and ends in ``.npz``.
 """
 
+import contextlib
 import os
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,17 @@ COMPANIONS = (document_path, statistics_path, buffer_path)
 def beside(path: Path) -> Path:
     """Return where a file is written before it takes its name."""
     return path.with_name(f".{path.stem}.partial{path.suffix}")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield where to write a file, which takes its name once it is whole; after an error, the old one stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield beside(path)
+        beside(path).replace(path)
+    finally:
+        beside(path).unlink(missing_ok=True)
 
 
 def _companion(model: Path, what: str, suffix: str) -> Path:

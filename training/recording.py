@@ -20,6 +20,7 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, standing_start
 from racer_env.tracks import Track, parse_track
 from training.cli import first_line
+from training.model_files import replacing
 
 if TYPE_CHECKING:
     from training.evaluation import Episode
@@ -171,10 +172,8 @@ def save_recording(recording: Recording, path: Path) -> None:
     content = io.BytesIO()
     states = recording.drive.states
     np.savez_compressed(content, card=np.array(json.dumps(card)), actions=recording.actions, states=states)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.partial")
-    beside.write_bytes(content.getvalue())
-    beside.replace(path)
+    with replacing(path) as beside:
+        beside.write_bytes(content.getvalue())
 
 
 def load_recording(path: Path, physics: Physics | None = None) -> Recording:

@@ -42,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from training.model_files import replacing
+
     folder = arguments.logs_dir / arguments.run
     if not arguments.run or not folder.is_dir():
         runs = sorted(path.name for path in arguments.logs_dir.glob("*") if path.is_dir())
@@ -49,10 +51,8 @@ def _report(arguments: argparse.Namespace) -> int:
         raise RunError(f"no run {arguments.run!r} in {arguments.logs_dir}; {there}")
     path = arguments.output or folder / REPORT_NAME
     page = make_page(arguments.run, arguments.logs_dir, arguments.models_dir)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.partial")
-    beside.write_text(page, encoding="utf-8")
-    beside.replace(path)
+    with replacing(path) as beside:
+        beside.write_text(page, encoding="utf-8")
     say(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")
     return DONE
 
@@ -125,7 +125,7 @@ def _records(folder: Path) -> "list[Recording]":
     from training.recording import load_recording
 
     records = []
-    for path in sorted((folder / FOLDER).glob("*.npz")):
+    for path in sorted((folder / FOLDER).glob("[!.]*.npz")):
         try:
             recording = load_recording(path)
         except RecordingError as error:

@@ -28,13 +28,12 @@ class Driven:
     recordings: dict[str, Recording]
 
 
-def driven_by(name: str, tracks: Sequence[Track], episodes: Sequence[Episode]) -> Driven:
-    """Return what a driver drove, with recordings of it.
+def driven_by(name: str, tracks: Sequence[Track], by_track: dict[str, list[Episode]]) -> Driven:
+    """Return what a driver drove, by track, with recordings of it.
 
     Raises:
         RecordingError: The simulator drives it differently from the game where it was driven.
     """
-    by_track = {track.id: [episode for episode in episodes if episode.track_id == track.id] for track in tracks}
     recordings = {track.id: record_episode(name, track, min(by_track[track.id], key=_rank)) for track in tracks}
     return Driven(name, by_track, recordings)
 

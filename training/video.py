@@ -14,6 +14,7 @@ from racer_env.errors import ConfigError
 from racer_env.physics import TICKS_PER_SECOND
 from racer_env.rendering import WHOLE
 from racer_env.rendering.painter import SIZE, Painter
+from training.model_files import replacing
 from training.recording import Drive, Lap
 from training.replaying import views_of
 
@@ -59,17 +60,12 @@ def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOL
     painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera)
     step = TICKS_PER_SECOND // fps
     ticks = range(lap.first, lap.last + 1, step)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.stem}.partial{path.suffix}")
     frames = tqdm(_frames(drive, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
-    try:
+    with replacing(path) as beside:
         if is_gif:
             _write_gif(frames, beside)
         else:
             _write_mp4(frames, beside, painter.size, fps)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
     return len(ticks)
 
 

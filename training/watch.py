@@ -9,9 +9,8 @@ from racer_env.errors import RenderError, TrackError
 from racer_env.rendering import CAMERAS, WHOLE
 from training.cli import (
     DONE,
-    MAX_SEED,
-    MODELS_DIR,
     Parser,
+    add_driver_arguments,
     add_track_arguments,
     leave,
     run_script,
@@ -57,18 +56,7 @@ def make_parser() -> Parser:
     parser.add_argument("--laps", type=whole_number(1, 1000), default=3, help="of a race with --drive (default: 3)")
     add_track_arguments(parser, "those that the first model was trained on, then the others", has_config=False)
     parser.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"to begin with (default: {WHOLE})")
-    parser.add_argument(
-        "--deterministic",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="drive without exploration noise (default: yes)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number(0, MAX_SEED), default=0, help="of the exploration noise (default: 0)"
-    )
-    parser.add_argument(
-        "--models-dir", type=Path, default=MODELS_DIR, help="where runs are looked for (default: models/)"
-    )
+    add_driver_arguments(parser)
     return parser
 
 
