@@ -7,13 +7,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from racer_env.errors import TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.geometry import CentreLine
+from racer_env.simulator.geometry import CentreLine, TrackGeometry
 from racer_env.tracks import Track, parse_track
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,7 +40,6 @@ class Kind:
         min_radius: Of the centre line, in units.
         tightest: Range that the radius of the tightest curve is drawn from, in units.
         is_tight: Whether it really is so tight; otherwise at least that wide.
-        rounds: How often its corners are rounded, at least and less than.
         clearance: Least distance of a wall from the centre line, in units.
     """
 
@@ -48,13 +48,12 @@ class Kind:
     min_radius: float
     tightest: tuple[float, float]
     is_tight: bool
-    rounds: tuple[int, int]
     clearance: float
 
 
 KINDS = {
-    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, (20.0, 60.0), False, (0, 3), 14.0),
-    HARD: Kind(HARD, (12.0, 16.0), 9.0, (9.3, 22.0), True, (0, 2), 8.0),
+    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, (20.0, 60.0), False, 14.0),
+    HARD: Kind(HARD, (12.0, 16.0), 9.0, (14.0, 22.0), True, 8.0),  # walls of tighter curves fold
 }
 
 
@@ -78,22 +77,19 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
         if drawn is None or not _looks_good(*drawn, rules, physics):
             continue
         points, half_widths = drawn
-        length = CentreLine(points, half_widths).total_length
         document = {
             "id": f"{kind}-{seed}-{number}",
             "name": f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
-            "checkpointCount": max(12, round(length / GATE_SPACING)),
+            "checkpointCount": _gate_count(points, half_widths),
             "controlPoints": [
                 {"x": round(float(x), 3), "y": round(float(y), 3), "halfWidth": round(float(half_width), 3)}
                 for (x, y), half_width in zip(points, half_widths, strict=True)
             ],
         }
         try:
-            track = parse_track(document, f"{kind}-{seed}-{number}", physics)
+            return parse_track(document, f"{kind}-{seed}-{number}", physics)
         except TrackError:
             continue
-        if _is_clear(track, rules):
-            return track
     raise TrackError(f"no track {kind}-{seed}-{number} was found in {MAX_ATTEMPTS:,} attempts; take another seed")
 
 
@@ -132,7 +128,7 @@ def track_of_name(name: str, physics: Physics | None = None) -> Track:
     return generate_track(int(match["seed"]), int(match["number"]), match["kind"], physics)
 
 
-# --- Families: each returns points (n, 2) of any size ---
+# --- Families of shapes ---
 
 
 def _fourier(random: np.random.Generator) -> FloatArray:
@@ -183,7 +179,25 @@ def _straights(random: np.random.Generator) -> FloatArray:
     return np.array(points) + jitter
 
 
-FAMILIES: tuple[Callable[[np.random.Generator], FloatArray], ...] = (_fourier, _star, _bent_hull, _straights)
+class Family(NamedTuple):
+    """A kind of shape.
+
+    Attributes:
+        draw: Returns points (n, 2) of any size.
+        rounds: How often its corners are rounded, at least and less than, for each of KINDS.
+    """
+
+    draw: Callable[[np.random.Generator], FloatArray]
+    rounds: dict[str, tuple[int, int]]
+
+
+# A hard track with rounder corners would be longer than it may be; a hull's corners are sharp.
+FAMILIES = (
+    Family(_fourier, {NORMAL: (0, 3), HARD: (0, 1)}),
+    Family(_star, {NORMAL: (0, 3), HARD: (0, 1)}),
+    Family(_bent_hull, {NORMAL: (0, 3), HARD: (1, 4)}),
+    Family(_straights, {NORMAL: (0, 3), HARD: (0, 1)}),
+)
 
 
 def _convex_hull(points: FloatArray) -> FloatArray:
@@ -208,17 +222,23 @@ def _convex_hull(points: FloatArray) -> FloatArray:
 
 def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatArray] | None:
     """Draw control points (n, 2) and half-widths (n,), in units; None where they would be too long or too short."""
-    shape = _rounded(FAMILIES[random.integers(len(FAMILIES))](random), random, rules.rounds)
+    family = FAMILIES[random.integers(len(FAMILIES))]
+    shape = _rounded(family.draw(random), random, family.rounds[rules.name])
     turn = random.uniform(0, 2 * math.pi)
     shape = shape @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
     if random.random() < 0.5:
         shape = shape[::-1].copy()
     line = CentreLine(shape, np.ones(len(shape)))
     size = random.uniform(*LENGTHS) / line.total_length
-    tightest = random.uniform(*rules.tightest) / _min_radius(line, line.total_length / 400)
-    # A hard track is as large as its tightest curve wants it; any other one may be larger than that.
-    size = tightest if rules.is_tight else max(size, tightest)
-    if not LENGTHS[0] <= size * line.total_length <= LENGTHS[1]:
+    sharpest = _min_radius(line, line.total_length / 400)
+    if rules.is_tight:  # as large as its tightest curve wants it
+        low, high = np.divide(rules.tightest, sharpest)
+        low, high = max(low, LENGTHS[0] / line.total_length), min(high, LENGTHS[1] / line.total_length)
+        size = random.uniform(low, max(low, high))
+    else:
+        low, high = 0.0, LENGTHS[1] / line.total_length
+        size = max(size, random.uniform(*rules.tightest) / sharpest)
+    if low > high or size > high:
         return None
     points = shape * size
     points -= (points.min(axis=0) + points.max(axis=0)) / 2
@@ -266,11 +286,33 @@ def _evenly(length: float, step: float) -> FloatArray:
     return np.arange(count) * length / count
 
 
+def _gate_count(points: FloatArray, half_widths: FloatArray) -> int:
+    return max(12, round(CentreLine(points, half_widths).total_length / GATE_SPACING))
+
+
 def _looks_good(points: FloatArray, half_widths: FloatArray, rules: Kind, physics: Physics) -> bool:
-    """Look at the centre line alone, which is quick: its curves, and how near its legs come to each other."""
-    line = CentreLine(points, half_widths)
-    if not LENGTHS[0] <= line.total_length <= LENGTHS[1] or _min_radius(line) < rules.min_radius:
-        return False
+    """Look at a road for what is quick to see: checking a whole track takes longer, and most hard ones fail."""
+    geometry = TrackGeometry(points, half_widths, _gate_count(points, half_widths), physics.wall_offset)
+    line = geometry.centre_line
+    return (
+        LENGTHS[0] <= line.total_length <= LENGTHS[1]
+        and _min_radius(line) >= rules.min_radius
+        and not _folds(geometry)
+        and _legs_are_apart(line, physics)
+        and _is_clear(geometry, rules)
+    )
+
+
+def _folds(geometry: TrackGeometry) -> bool:
+    """Return whether a wall runs backwards somewhere; it would cross itself."""
+    samples = len(geometry.inner_wall) - 1
+    along = geometry.centre_line.unit_tangent_at(np.arange(samples) * geometry.total_length / samples)
+    walls = (geometry.inner_wall, geometry.outer_wall)
+    return any((np.diff(wall, axis=0) * along).sum(axis=1).min() <= 0 for wall in walls)
+
+
+def _legs_are_apart(line: CentreLine, physics: Physics) -> bool:
+    """Return whether no leg of the road comes near another one."""
     distance = _evenly(line.total_length, 2 * _SAMPLE_STEP)
     centre, reach = line.point_at(distance), line.half_width_at(distance) + physics.wall_offset
     apart = _distances(centre, centre)
@@ -287,11 +329,10 @@ def _distances(points: FloatArray, others: FloatArray) -> FloatArray:
     return distances
 
 
-def _is_clear(track: Track, rules: Kind) -> bool:
+def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
     """Return whether no wall comes too near to the line, and the nearest centre point never jumps to another leg."""
-    geometry = track.geometry
     line = geometry.centre_line
-    distance = _evenly(track.length, _SAMPLE_STEP)
+    distance = _evenly(line.total_length, _SAMPLE_STEP)
     centre = line.point_at(distance)
     for wall in (geometry.inner_wall[:-1], geometry.outer_wall[:-1]):
         apart = _distances(wall, centre)
@@ -299,6 +340,6 @@ def _is_clear(track: Track, rules: Kind) -> bool:
             return False
         nearest = distance[apart.argmin(axis=1)]  # along a wall it must move on steadily
         jump = np.abs(np.diff(np.append(nearest, nearest[0])))
-        if np.minimum(jump, track.length - jump).max() > LEG_DISTANCE:
+        if np.minimum(jump, line.total_length - jump).max() > LEG_DISTANCE:
             return False
     return True

@@ -23,6 +23,7 @@ DEFAULT_TRACKS_DIR = PROJECT_ROOT / "tracks"
 ALL_TRACKS = "all"
 
 MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
+MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; for the same reason
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
 ROWS_AT_ONCE = 512  # segments that are compared with all others in one go
 DRIVE_STEP = 1.0  # units between the points of the test drive along the centre line
@@ -189,8 +190,8 @@ def parse_track(
 def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]:
     if not isinstance(value, list):
         raise check.fail(f"controlPoints must be a list, got {type(value).__name__}")
-    if len(value) < 3:
-        raise check.fail(f"controlPoints must hold at least 3 points, got {len(value)}")
+    if not MIN_POINTS <= len(value) <= MAX_POINTS:
+        raise check.fail(f"controlPoints must hold {MIN_POINTS} to {MAX_POINTS:,} points, got {len(value):,}")
     rows = []
     for index, entry in enumerate(value):
         key = f"controlPoints[{index}]"

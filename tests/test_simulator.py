@@ -14,6 +14,7 @@ from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
 from racer_env.simulator.tables import build_all_tables, build_tables, concatenate_tables
+from racer_env.track_generator import generate_track
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
@@ -636,3 +637,10 @@ def test_tables_of_many_tracks_are_those_of_each(tracks: list[Track]) -> None:
     together = build_all_tables(geometries)
     for name, array in concatenate_tables([build_tables(geometry) for geometry in geometries])._asdict().items():
         assert np.array_equal(getattr(together, name), array), name
+
+
+def test_tables_of_generated_tracks_stay_small() -> None:
+    """Their mean is below 100 kB, so that hundreds of tracks fit into a processor's cache."""
+    geometries = [generate_track(1, number).geometry for number in range(12)]
+    tables = build_all_tables(geometries)
+    assert sum(array.nbytes for array in tables) / len(geometries) < 100_000

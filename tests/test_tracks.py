@@ -59,7 +59,8 @@ def test_document_round_trips() -> None:
         (with_value(ring_document(), 2.5, "checkpointCount"), r"checkpointCount must be a whole number, got 2\.5"),
         (with_value(ring_document(), True, "checkpointCount"), "checkpointCount must be a number, got True"),
         (with_value(ring_document(), {}, "controlPoints"), "controlPoints must be a list, got dict"),
-        (track_document([(0, 0, 9), (9, 9, 9)]), "controlPoints must hold at least 3 points, got 2"),
+        (track_document([(0, 0, 9), (9, 9, 9)]), "controlPoints must hold 3 to 1,000 points, got 2"),
+        (ring_document(count=1_001), "controlPoints must hold 3 to 1,000 points, got 1,001"),
     ],
 )
 def test_wrong_document_is_refused(document: Any, message: str) -> None:

@@ -10,6 +10,7 @@ import { readJson } from "./json_file.js";
 import { type Physics, TICK_SECONDS } from "./physics.js";
 
 const MIN_POINTS = 3;
+const MAX_POINTS = 1_000; // as in the toolkit, whose tables can hold no more
 const MIN_POINT_DISTANCE = 1e-6; // units; nearer control points are duplicates
 const MAX_LENGTH = 15_000; // units; of the polygon through the control points, and of a half-width
 
@@ -119,8 +120,8 @@ export class TrackLibrary {
 
 function parseControlPoints(check: Checker, value: unknown): ControlPoint[] {
   const entries = check.list(value, "controlPoints");
-  if (entries.length < MIN_POINTS) {
-    throw check.fail(`controlPoints must hold at least ${MIN_POINTS} points, got ${entries.length}`);
+  if (entries.length < MIN_POINTS || entries.length > MAX_POINTS) {
+    throw check.fail(`controlPoints must hold ${MIN_POINTS} to ${MAX_POINTS} points, got ${entries.length}`);
   }
   const points = entries.map((entry, index) => parseControlPoint(check, entry, `controlPoints[${index}]`));
   checkDuplicates(check, points);

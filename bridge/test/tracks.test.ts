@@ -28,7 +28,8 @@ test("a wrong track is refused with the key", () => {
   refused(["laps"], 3, /unknown key "laps"/);
   refused(["checkpointCount"], 1, /checkpointCount must be from 2/);
   refused(["controlPoints"], {}, /controlPoints must be a list/);
-  refused(["controlPoints"], ringFile(200, 20, 2).controlPoints, /at least 3 points, got 2/);
+  refused(["controlPoints"], ringFile(200, 20, 2).controlPoints, /3 to 1000 points, got 2/);
+  refused(["controlPoints"], ringFile(200, 20, 1001).controlPoints, /3 to 1000 points, got 1001/);
   refused(["controlPoints", 3, "x"], null, /controlPoints\[3\]\.x must be a finite number, got null/);
   refused(["controlPoints", 3, "z"], 1, /unknown key "z" in controlPoints\[3\]/);
   refused(["controlPoints", 3, "halfWidth"], 0, /controlPoints\[3\]\.halfWidth must be above 0/);

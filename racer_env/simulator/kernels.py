@@ -15,7 +15,16 @@ from numba import njit
 
 from racer_env.physics import DT, RAY_COUNT
 from racer_env.simulator.geometry import CHORDS_PER_SEGMENT
-from racer_env.simulator.tables import BLOCK, CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS
+from racer_env.simulator.tables import (
+    BEGIN_BITS,
+    BEGIN_UNIT,
+    BLOCK,
+    CONTACT_CELL,
+    NEAR_STEP,
+    SAMPLE_CELL,
+    VIEW_CELL,
+    VIEW_DIRECTIONS,
+)
 
 OBSERVATION_SIZE = RAY_COUNT + 5
 
@@ -119,9 +128,18 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         terminated, truncated: (N,) bool, written.
     """
     tracks, segments, chords, samples, sample_chords, wall_x, wall_y = tables[:7]
-    contact_cells, contact_lists, contact_ranges, view_cells, views, blocks, sample_cells, sample_ranges, gates = (
-        tables[7:]
-    )
+    (
+        contact_cells,
+        contact_lists,
+        contact_ranges,
+        view_cells,
+        views,
+        blocks,
+        sample_cells,
+        sample_lists,
+        sample_ranges,
+        gates,
+    ) = tables[7:]
     old = np.empty((len(cars), 3))
     hits = np.empty(BLOCK)
     for i in range(len(cars)):
@@ -140,7 +158,18 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             old[i, 0],
             old[i, 1],
         )
-    _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, sample_chords, cars, np.arange(len(cars)))
+    _locate(
+        tracks,
+        sample_cells,
+        sample_lists,
+        sample_ranges,
+        samples,
+        segments,
+        chords,
+        sample_chords,
+        cars,
+        np.arange(len(cars)),
+    )
     for i in range(len(cars)):
         car = cars[i]
         track = tracks[car.track]
@@ -179,6 +208,7 @@ def place_cars(tables, physics, cars, indices, observations):
     _locate(
         tracks,
         tables.sample_cells,
+        tables.sample_lists,
         tables.sample_ranges,
         tables.samples,
         tables.segments,
@@ -341,7 +371,7 @@ def _resolve_contact(car, physics, distance, contact_x, contact_y):
 def _chord_at(track, chords, sample_chords, distance):
     """Return the last chord that begins at or before an arc length in [0, total length)."""
     sample = min(int(distance / track.sample_spacing), track.sample_count - 1)
-    chord = sample_chords[track.first_sample + sample]
+    chord = track.first_chord + sample_chords[track.first_sample + sample]
     while chords[chord].length > distance:
         chord -= 1
     chord += 1 if chords[chord + 1].length <= distance else 0  # the common case, without a branch
@@ -369,13 +399,13 @@ def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y)
 
 
 @njit(error_model="numpy")
-def _begin_search(track, sample_cells, sample_ranges, samples, car, search):
+def _begin_search(track, sample_cells, sample_lists, sample_ranges, samples, car, search):
     """Find the coarse sample nearest to a car and the interval around it."""
     column = min(max(int((car.x - track.grid_x) * (1.0 / SAMPLE_CELL)), 0), track.sample_columns - 1)
     row = min(max(int((car.y - track.grid_y) * (1.0 / SAMPLE_CELL)), 0), track.sample_rows - 1)
-    cell = track.first_sample_cell + row * track.sample_columns + column
+    number = track.first_sample_list + sample_cells[track.first_sample_cell + row * track.sample_columns + column]
     best, nearest = 0, np.inf
-    for r in range(sample_cells[cell], sample_cells[cell + 1]):
+    for r in range(sample_lists[number], sample_lists[number + 1]):
         for j in range(sample_ranges[r, 0], sample_ranges[r, 1]):
             dx, dy = samples[j, 0] - car.x, samples[j, 1] - car.y
             squared = dx * dx + dy * dy
@@ -463,7 +493,7 @@ def _narrow_lanes(lanes):
 
 
 @njit(error_model="numpy")
-def _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, sample_chords, cars, indices):
+def _locate(tracks, sample_cells, sample_lists, sample_ranges, samples, segments, chords, sample_chords, cars, indices):
     """Find the cars' nearest centre points: arc length, distance, and the surface there."""
     searches = np.empty(LANES, SEARCH_DTYPE)
     settled = np.empty(LANES, np.int64)
@@ -474,7 +504,7 @@ def _locate(tracks, sample_cells, sample_ranges, samples, segments, chords, samp
         for k in range(count):
             car, search = cars[indices[first + k]], searches[k]
             track = tracks[car.track]
-            _begin_search(track, sample_cells, sample_ranges, samples, car, search)
+            _begin_search(track, sample_cells, sample_lists, sample_ranges, samples, car, search)
             _narrow_anywhere(track, segments, chords, sample_chords, car, search)
             if _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
                 settled[lane] = k
@@ -589,12 +619,14 @@ def _cast_rays(track, view_cells, views, blocks, wall_x, wall_y, car, physics, h
     dx, dy = math.cos(angle), math.sin(angle)
     for ray in range(RAY_COUNT):
         direction = math.floor((angle + ray * step) * (VIEW_DIRECTIONS / (2.0 * math.pi))) & (VIEW_DIRECTIONS - 1)
-        block = track.first_block + views[first_view + direction]
+        place = track.first_block + views[first_view + direction]
         nearest = physics.ray_max_distance
-        while blocks[block, 0] < nearest:
-            begin = first_wall + blocks[block, 1]
+        block = np.int64(blocks[place])
+        while (block >> BEGIN_BITS) * NEAR_STEP < nearest:
+            begin = first_wall + (block & (1 << BEGIN_BITS) - 1) * BEGIN_UNIT
             nearest = min(nearest, _first_hit(wall_x, wall_y, begin, car.x, car.y, dx, dy, hits))
-            block = track.first_block + blocks[block, 2]
+            place += 1
+            block = np.int64(blocks[place])
         observation[ray] = nearest / physics.ray_max_distance
         dx, dy = (
             dx * physics.ray_step_cos - dy * physics.ray_step_sin,

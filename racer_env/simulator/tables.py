@@ -15,7 +15,7 @@ import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,26 +23,32 @@ from numba import njit
 
 from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD, FloatArray, TrackGeometry
 
-CONTACT_CELL = 8.0  # units; side of a cell of the contact grid
+CONTACT_CELL = 20.0  # units; side of a cell of the contact grid
 CONTACT_REACH = 3.0  # units; more than any distance that counts as a contact
-SAMPLE_CELL = 16.0  # units; side of a cell of the sample grid
-VIEW_CELL = 24.0  # units; side of a cell of the view grid
+SAMPLE_CELL = 24.0  # units; side of a cell of the sample grid
+VIEW_CELL = 32.0  # units; side of a cell of the view grid
 VIEW_DIRECTIONS = 32  # of a full turn; a power of two
 VIEW_DISTANCE = 200.0  # units; no ray reaches farther
 BLOCK = 16  # wall segments that a ray is tested against at once; with fewer, Numba makes no vector code
 BLOCK_STEP = 8  # a block begins at a multiple of it, so that more lists of blocks are equal
-NEAR_STEP = 16  # units to which a block's distance is rounded down, for the same reason
-NOT_SEEN = 65535  # units; distance of the block that ends a list, farther than any ray
-MAX_BLOCKS = 65535  # per track
+NEAR_STEP = 64  # units to which a block's distance is rounded down, for the same reason
+BEGIN_BITS = 13  # of a block's number; the bits above are its distance in NEAR_STEP
+BEGIN_UNIT = 4  # wall points; a block's begin is stored in it, as both walls begin at a multiple of it
+END = 2**16 - 1  # ends a list of blocks; as a block, it would be farther than any ray
+MAX_BLOCKS = 2**16  # per track
+CACHE_LINE = 64  # bytes
 ANGLE_SAFETY = 1e-9  # radians, for the directions of a bin
 SAFETY = 1e-6  # units; far above rounding, far below anything that costs time
+EVERYTHING, NOTHING = 0, 1  # numbers of lists
 MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
 # Numba's cache of the kernels notices other types but not other constants of this file: so a change of what they
 # read from here gives a type another name.
-_LAYOUT = "layout_" + "_".join(f"{n:g}" for n in (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK))
+_LAYOUT = "layout_" + "_".join(
+    f"{n:g}" for n in (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK, NEAR_STEP)
+)
 TRACK_DTYPE = np.dtype(
     [
         ("total_length", np.float64),
@@ -63,6 +69,7 @@ TRACK_DTYPE = np.dtype(
         ("first_block", np.int64),
         ("first_wall", np.uint32),  # unsigned, so that the compiler knows that no index is negative
         ("first_sample_cell", np.int64),
+        ("first_sample_list", np.int64),
         ("first_segment", np.int64),
         ("first_chord", np.int64),
         ("first_sample", np.int64),
@@ -90,22 +97,26 @@ class Tables(NamedTuple):
 
     Indices of 32 bits count from the begin of the array that they point into, those of 16 bits from the begin of
     the track's part of it.
+
+    A cell of the contact and of the sample grid has the number of a list: the lists tell where in the ranges each
+    begins, and it ends where the next begins.
     """
 
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
     chords: npt.NDArray[np.void]
     samples: npt.NDArray[np.float64]  # (C, 2) coarse samples of the centre line
-    sample_chords: npt.NDArray[np.int32]  # (C,) the chord that holds each sample
+    sample_chords: npt.NDArray[np.uint16]  # (C,) the chord that holds each sample
     wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
     wall_y: npt.NDArray[np.float64]
     contact_cells: npt.NDArray[np.uint16]  # row by row; the number of a list
-    contact_lists: npt.NDArray[np.int32]  # where in contact_ranges each list begins; it ends where the next begins
+    contact_lists: npt.NDArray[np.int32]
     contact_ranges: npt.NDArray[np.int32]  # (R, 2) first and past-the-last wall segment
     view_cells: npt.NDArray[np.uint16]  # row by row; times VIEW_DIRECTIONS the number of the cell's first view
-    views: npt.NDArray[np.uint16]  # a view's nearest block
-    blocks: npt.NDArray[np.uint16]  # (B, 3) distance, where in the walls it begins, the view's next block
-    sample_cells: npt.NDArray[np.int32]  # row by row; where in sample_ranges each cell's begin
+    views: npt.NDArray[np.uint16]  # where a view's blocks begin, the nearest first
+    blocks: npt.NDArray[np.uint16]  # distance and begin in the walls, see BEGIN_BITS; END after the last of a view
+    sample_cells: npt.NDArray[np.uint16]  # row by row; the number of a list
+    sample_lists: npt.NDArray[np.int32]
     sample_ranges: npt.NDArray[np.int32]  # (Q, 2) first and past-the-last sample
     gates: npt.NDArray[np.void]
 
@@ -125,7 +136,7 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     }
     contact_cells, contact_lists, contact_ranges = _contact_grid(wall_x, wall_y, low, *sizes[CONTACT_CELL])
     view_cells, views, blocks = _view_grid(wall_x, wall_y, low_x, low_y, *sizes[VIEW_CELL])
-    sample_cells, sample_ranges = _sample_grid(samples, low, sizes[SAMPLE_CELL], _farthest(geometry))
+    sample_cells, sample_lists, sample_ranges = _sample_grid(samples, low, sizes[SAMPLE_CELL], _farthest(geometry))
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
@@ -142,7 +153,7 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         segments=_segments(geometry),
         chords=_chords(geometry),
         samples=samples,
-        sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.int32),
+        sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.uint16),
         wall_x=wall_x,
         wall_y=wall_y,
         contact_cells=contact_cells,
@@ -152,6 +163,7 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         views=views,
         blocks=blocks,
         sample_cells=sample_cells,
+        sample_lists=sample_lists,
         sample_ranges=sample_ranges,
         gates=_gates(geometry),
     )
@@ -173,10 +185,21 @@ def concatenate_tables(parts: Sequence[Tables]) -> Tables:
         joined["tracks"][field] = firsts[name]
     for name, target in _INDEX_TABLES.items():
         joined[name] = _shifted(columns[name], firsts[target])
-    return Tables(**joined)
+    return Tables(**_in_one_piece(joined))
 
 
-# Which table each first_... field of a track counts in, and which table each table of indices points into.
+def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Move arrays into one piece of memory: the system gives large pages to a large one, so many tracks are faster."""
+    ends = np.cumsum([-(-array.nbytes // CACHE_LINE) * CACHE_LINE for array in arrays.values()])
+    memory = np.empty(ends[-1], np.uint8)
+    pieces = {}
+    for (name, array), offset in zip(arrays.items(), [0, *ends[:-1]], strict=True):
+        pieces[name] = memory[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)
+        pieces[name][...] = array
+    return pieces
+
+
+# Which table each first_... field of a track counts in, and which table each table of 32-bit indices points into.
 _FIRST_FIELDS = {
     "first_segment": "segments",
     "first_chord": "chords",
@@ -188,13 +211,13 @@ _FIRST_FIELDS = {
     "first_block": "blocks",
     "first_wall": "wall_x",
     "first_sample_cell": "sample_cells",
+    "first_sample_list": "sample_lists",
     "first_gate": "gates",
 }
 _INDEX_TABLES = {
-    "sample_chords": "chords",
     "contact_lists": "contact_ranges",
+    "sample_lists": "sample_ranges",
     "contact_ranges": "wall_x",
-    "sample_cells": "sample_ranges",
     "sample_ranges": "samples",
 }
 
@@ -241,40 +264,24 @@ def _contact_grid(
     inner = (cells > 0).all(axis=2) & (cells[..., 0] < columns - 1) & (cells[..., 1] < rows - 1)
     which, where = np.nonzero((distance <= limit) & inner)
     numbers = cells[which, where, 1] * columns + cells[which, where, 0]
-    listing, firsts, ranges = _ranges_by_cell(numbers, segments[which])
-
-    # List 0 holds every wall, for cells at the border; list 1 none.
-    everything = np.array([[0, size], [len(wall_x) // 2, len(wall_x) // 2 + size]])
-    contact_cells = np.ones((rows, columns), np.uint16)
-    contact_cells[[0, -1]] = contact_cells[:, [0, -1]] = 0
-    contact_cells.reshape(-1)[listing] = 2 + np.arange(len(listing))
-    return (
-        contact_cells.reshape(-1),
-        np.concatenate([[0, 2], 2 + firsts]).astype(np.int32),
-        np.concatenate([everything, ranges]).astype(np.int32),
-    )
+    contact_cells = np.full((rows, columns), NOTHING, np.uint16)
+    contact_cells[[0, -1]] = contact_cells[:, [0, -1]] = EVERYTHING
+    everything = [[0, size], [len(wall_x) // 2, len(wall_x) // 2 + size]]
+    return _with_lists(contact_cells.reshape(-1), numbers, segments[which], everything)
 
 
 def _sample_grid(
     samples: FloatArray, low: FloatArray, size: Sequence[int], reach: float
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Build sample_cells and sample_ranges of one track.
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Build sample_cells, sample_lists and sample_ranges of one track.
 
     A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
     Cells at the border and cells farther than ``reach`` from the line, where no car should be, list everything.
     """
     columns, rows = size
     needed = _needed_samples(samples, low[0], low[1], columns, rows, reach)
-    listing, firsts, ranges = _ranges_by_cell(needed[:, 0], needed[:, 1])
-
-    counts = np.ones(columns * rows, np.int64)
-    counts[listing] = np.diff(firsts)
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    sample_ranges = np.tile(np.array([0, len(samples)]), (begins[-1], 1))
-    is_listed = np.zeros(columns * rows, np.bool_)
-    is_listed[listing] = True
-    sample_ranges[np.repeat(is_listed, counts)] = ranges
-    return begins.astype(np.int32), sample_ranges.astype(np.int32)
+    sample_cells = np.full(columns * rows, EVERYTHING, np.uint16)
+    return _with_lists(sample_cells, needed[:, 0], needed[:, 1], [[0, len(samples)]])
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -321,17 +328,22 @@ def _needed_samples(samples, low_x, low_y, columns, rows, reach):
     return np.array(needed, np.int64)
 
 
-def _ranges_by_cell(
-    numbers: npt.NDArray[np.int64], indices: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Gather the indices that each cell needs into ranges, closing small gaps.
+def _with_lists(
+    cells: npt.NDArray[np.uint16],
+    numbers: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    everything: list[list[int]],
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Give cells lists of what they need, as ranges with small gaps closed.
 
     Args:
-        numbers: (P,) of cells.
+        cells: Each cell's list, EVERYTHING or NOTHING where it has none of its own; changed in place.
+        numbers: (P,) of cells that have.
         indices: (P,) that they need.
+        everything: Its ranges.
 
     Returns:
-        The cells in ascending order (K,), where the ranges of each begin (K + 1,), and the ranges (R, 2).
+        The cells, where each list begins, and the ranges (R, 2).
     """
     order = np.lexsort((indices, numbers))
     numbers, indices = numbers[order], indices[order]
@@ -339,8 +351,10 @@ def _ranges_by_cell(
     new_range = new_cell | (np.diff(indices, prepend=-1) > MAX_GAP + 1)
     begins = np.flatnonzero(new_range)
     ends = np.append(begins[1:], len(indices)) - 1
-    firsts = np.append(np.flatnonzero(new_cell[begins]), len(begins))
-    return numbers[new_cell], firsts, np.stack([indices[begins], indices[ends] + 1], axis=1)
+    firsts = np.append(np.flatnonzero(new_cell[begins]), len(begins)) + len(everything)
+    cells[numbers[new_cell]] = NOTHING + 1 + np.arange(len(firsts) - 1)
+    ranges = np.concatenate([everything, np.stack([indices[begins], indices[ends] + 1], axis=1)])
+    return cells, np.concatenate([[0, len(everything)], firsts]).astype(np.int32), ranges.astype(np.int32)
 
 
 def _distance_to_segments(points: FloatArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
@@ -356,18 +370,23 @@ def _view_grid(
     wall_x: FloatArray, wall_y: FloatArray, grid_x: float, grid_y: float, columns: int, rows: int
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
     """Build view_cells, views and blocks of one track."""
-    cells, blocks, firsts = _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows)
-    nears, begins = blocks.T.tolist()
-    # Lists that end alike share their ends.
-    numbers = {(NOT_SEEN, 0, 0): 0}
-    views = np.empty(len(firsts) - 1, np.uint16)
-    for view, (first, stop) in enumerate(itertools.pairwise(firsts.tolist())):
-        number = 0
-        for k in range(stop - 1, first - 1, -1):
-            number = numbers.setdefault((nears[k], begins[k], number), len(numbers))
-        # The first view lists every wall. It stands in when there are more lists than numbers.
-        views[view] = number if number <= MAX_BLOCKS else views[0]
-    return cells, views, np.array(list(numbers)[: MAX_BLOCKS + 1], np.uint16)
+    cells, listed, firsts = _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows)
+    numbers = listed.tolist()
+    lists = [tuple(numbers[first:stop]) for first, stop in itertools.pairwise(firsts.tolist())]
+    # The first list holds every wall. It stands in where no more can be stored.
+    blocks, places = [*lists[0], END], {lists[0]: 0}
+    # A list that another one ends with is stored there.
+    ends = {view[k:] for view in set(lists[1:]) for k in range(1, len(view) + 1)}
+    for view in lists[1:]:
+        if view in places or view in ends:
+            continue
+        if len(blocks) + len(view) >= MAX_BLOCKS:
+            places[view] = 0
+            continue
+        for k in range(len(view) + 1):
+            places.setdefault(view[k:], len(blocks) + k)
+        blocks.extend([*view, END])
+    return cells, np.array([places.get(view, 0) for view in lists], np.uint16), np.array(blocks, np.uint16)
 
 
 def _segments(geometry: TrackGeometry) -> npt.NDArray[np.void]:
@@ -539,7 +558,7 @@ def _look(beam, x, y, wall_x, wall_y, begin, outside, depths):
 
 @njit(cache=True, error_model="numpy")
 def _append_blocks(blocks, depths, limit, begin):
-    """Append (distance, first segment) of blocks that hold a closed wall's segments up to a depth."""
+    """Append the blocks that hold a closed wall's segments up to a depth."""
     size = len(depths)
     start = 0  # a segment with a gap before it, so that no block is begun in the middle of what is seen
     while start < size - 1 and not (depths[start] <= limit < depths[start - 1]):
@@ -549,13 +568,13 @@ def _append_blocks(blocks, depths, limit, begin):
         depth = depths[i % size]
         if depth > limit:
             continue
-        near = int(max(depth - SAFETY, 0.0) / NEAR_STEP) * NEAR_STEP
+        near = int(max(depth - SAFETY, 0.0) / NEAR_STEP)
         if i >= end:
             first = i % size // BLOCK_STEP * BLOCK_STEP
             end = i - i % size + first + BLOCK
-            blocks.append((near, begin + first))
-        elif near < blocks[-1][0]:
-            blocks[-1] = (near, blocks[-1][1])
+            blocks.append(near << BEGIN_BITS | (begin + first) // BEGIN_UNIT)
+        else:
+            blocks[-1] = min(blocks[-1], near << BEGIN_BITS | blocks[-1] & (1 << BEGIN_BITS) - 1)
 
 
 @njit(cache=True, error_model="numpy")
@@ -578,12 +597,12 @@ def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
     """List for every view the blocks of wall segments that a ray can meet first.
 
     Returns:
-        view_cells (columns * rows,), all blocks (B, 2) as (distance, begin), and where each view's begin (V + 1,).
+        view_cells (columns * rows,), the blocks of all views, and where each view's begin (V + 1,).
     """
     stop = len(wall_x) // 2
     size = stop - BLOCK
     cells = np.zeros(columns * rows, np.uint16)
-    blocks = [(0, begin + first) for begin in (0, stop) for first in range(0, size, BLOCK)]
+    blocks = [(begin + first) // BEGIN_UNIT for begin in (0, stop) for first in range(0, size, BLOCK)]
     # The views of cell 0, where no car should be, list every wall.
     lists = [0, len(blocks)]
     for _ in range(VIEW_DIRECTIONS - 1):
@@ -609,7 +628,7 @@ def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
                 # Nearest first.
                 for k in range(lists[-1] + 1, len(blocks)):
                     block = blocks[k]
-                    while k > lists[-1] and blocks[k - 1][0] > block[0]:
+                    while k > lists[-1] and blocks[k - 1] > block:
                         blocks[k] = blocks[k - 1]
                         k -= 1
                     blocks[k] = block
