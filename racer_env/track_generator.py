@@ -113,7 +113,13 @@ def expand_names(names: Sequence[str], seed: int) -> list[str]:
 
 def is_generated(name: str) -> bool:
     """Return whether a name says how a track is made."""
-    return _NAME.fullmatch(name) is not None
+    return kind_of(name) is not None
+
+
+def kind_of(name: str) -> str | None:
+    """Return the key of KINDS of a name that says how a track is made; None for any other one."""
+    match = _NAME.fullmatch(name)
+    return None if match is None else match["kind"]
 
 
 def track_of_name(name: str, physics: Physics | None = None) -> Track:

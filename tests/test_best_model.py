@@ -7,7 +7,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from tests.runs import data_of, ppo
 from training.best_model import WORST, best_score_of, score_of
-from training.evaluation import Episode
+from training.evaluation import STANDING, Episode
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -32,6 +32,32 @@ def test_clean_laps_come_first_then_lap_time(better: Episode, worse: Episode) ->
     """And among beginners, reward."""
     lengths = {"t": 1000.0}
     assert score_of([better], lengths) > score_of([worse], lengths) > WORST
+
+
+def test_a_lap_of_a_drive_that_stalls_is_not_clean() -> None:
+    """However fast it was."""
+    lengths = {"t": 1000.0}
+    stalled = episode([300, 300, 300], [True] * 3)
+    stalled.stalls = 1
+    assert score_of([stalled], lengths) < score_of([episode([900], [True])], lengths)
+
+
+def test_random_starts_count_like_clean_laps() -> None:
+    """A driver that gets around from anywhere is better than a faster one that does not."""
+    lengths = {"t": 1000.0}
+    good = Episode("t", 1, STANDING, lap_ticks=[400], clean=[True], steps=500)
+    bad = Episode("t", 1, STANDING, steps=500)
+    slow, fast = episode([600] * 3, [True] * 3), episode([400] * 3, [True] * 3)
+    assert score_of([slow, good], lengths) > score_of([fast, bad], lengths) > score_of([slow, bad], lengths)
+
+
+@pytest.mark.parametrize(("ticks", "is_better"), [(399, False), (380, True)])
+def test_restless_steering_takes_some_pace_off(ticks: int, is_better: bool) -> None:
+    """At 15 reversals a second, 3 %: a little faster is not better, much faster is."""
+    calm, restless = episode([400], [True]), episode([ticks], [True])
+    for tick in range(ticks):
+        restless.steering.reversals.see(0.1 * (tick // 4 % 2))
+    assert (score_of([restless], {"t": 1000.0}) > score_of([calm], {"t": 1000.0})) == is_better
 
 
 def test_tracks_of_any_length_count_alike() -> None:

@@ -1,6 +1,7 @@
 """The evaluation script: any driver, its statistics, its noise, the table and the JSON."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.runs import make_fresh, rewritten
 from training import evaluate
 from training.driver import load_driver
 from training.model_files import statistics_path
+from training.stress import STRESSES
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -135,9 +137,35 @@ def test_the_same_laps_on_both_engines(
 
 
 def test_random_starts_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a line for each track, and as JSON."""
+    """In a table, and as JSON."""
     arguments = ["--model", "scripted", "--laps", "1", "--track-id", "track-01", "--random-starts", "2"]
     assert evaluate.main(arguments) == 0
-    assert "random starts on track-01: 2 of 2 on the move, 2 of 2 at rest" in capsys.readouterr().out
-    starts = figures(capsys, *arguments)["tracks"]["track-01"]["random_starts"]
-    assert starts == {"count": 2, "moving": 2, "standing": 2}
+    (row,) = [line.split() for line in capsys.readouterr().out.splitlines() if " of 2 " in line]
+    assert " ".join(row[:10]) == "track-01 1 of 1 2 of 2 2 of 2"
+    row = figures(capsys, *arguments)["tracks"]["track-01"]
+    assert (row["success"], row["moving_start_success"], row["standing_start_success"]) == (1.0, 1.0, 1.0)
+
+
+def test_stress_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each kind of it beside the one without, from the line and from random starts, and as JSON."""
+    arguments = ["--model", "scripted", "--laps", "1", "--track-id", "track-01", "--stress", "--random-starts", "1"]
+    assert evaluate.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = lines[lines.index("under stress") + 2 :]
+    assert [row[:17].strip() for row in rows] == ["none", *(stress.name for stress in STRESSES)]
+    assert all(" of 4 " in row for row in rows[1:])
+    stress = figures(capsys, *arguments)["stress"]
+    assert list(stress) == [stress.name for stress in STRESSES]
+    assert stress["action noise"]["episodes"] == 4
+    assert stress["action noise"]["pace_units_per_sec"] != stress["a tick of delay"]["pace_units_per_sec"]
+
+
+def test_many_tracks_are_told_by_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    """Success share and pace of each kind and of all; those without a success are named, not a line for each."""
+    names = ["track-01", "procedural:4", "procedural-hard:4"]
+    assert evaluate.main(["--model", "scripted", "--laps", "1", "--track-id", *names]) == 0
+    output = capsys.readouterr().out
+    for group, count in (("of files", 1), ("procedural", 4), ("procedural-hard", 4), ("all", 9)):
+        assert re.search(rf"^{group} +\d of {count} +[\d.]+ units/s", output, re.MULTILINE)
+    assert "lap times on" not in output
+    assert len(output.splitlines()) < 15

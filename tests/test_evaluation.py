@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 
 from racer_env.config import AiConfig, EpisodeLimits
-from racer_env.simulator.starts import Placement
 from racer_env.tracks import Track, load_tracks
 from training.driver import scripted_driver
 from training.evaluation import (
+    LINE,
+    MOVING,
     SLOWEST_PACE,
+    STANDING,
     Course,
     Episode,
-    Successes,
     drive,
-    drive_from_anywhere,
+    pace_of,
     summarise,
     without_time_for_a_lap,
 )
+from training.stress import Stress
 
 
 def stand_still(observations: np.ndarray) -> np.ndarray:
@@ -121,22 +123,67 @@ def test_limits_below_a_lap_are_named(limit: int, is_named: bool) -> None:
 def test_a_driver_is_tried_from_anywhere(tracks: list[Track]) -> None:
     """So often on the move and so often at rest on each track; the same seed tries the same places."""
     two = [tracks[0], tracks[1]]
-    successes = drive_from_anywhere(scripted_driver, two, 3, config=AiConfig(), seed=1)
-    assert list(successes) == ["track-01", "track-02"]
-    assert successes["track-01"] == Successes(count=3, moving=3, standing=3)
-    assert successes == drive_from_anywhere(scripted_driver, two, 3, config=AiConfig(), seed=1)
+    episodes = drive(scripted_driver, two, config=AiConfig(), laps=2, random_starts=3, seed=1)
+    kinds = [LINE] + 3 * [MOVING, STANDING]
+    assert [(episode.track_id, episode.start) for episode in episodes] == [
+        *(("track-01", kind) for kind in kinds),
+        *(("track-02", kind) for kind in kinds),
+    ]
+    assert [episode.laps_asked for episode in episodes[:3]] == [2, 1, 1]
+    assert all(episode.is_success for episode in episodes[:7])
+    row = summarise(episodes[:7])
+    assert (row["moving_start_success"], row["standing_start_success"], row["laps"]) == (1.0, 1.0, 2)
+    assert episodes == drive(scripted_driver, two, config=AiConfig(), laps=2, random_starts=3, seed=1)
+    assert episodes != drive(scripted_driver, two, config=AiConfig(), laps=2, random_starts=3, seed=2)
 
 
 def test_who_stands_still_gets_nowhere(track: Track) -> None:
     """Neither from rest, nor from where the push of the start ends."""
-    successes = drive_from_anywhere(lambda seen: np.zeros((len(seen), 3)), [track], 2, config=AiConfig())
-    assert successes["track-01"] == Successes(count=2, moving=0, standing=0)
+    row = summarise(drive(stand_still, [track], config=AiConfig(), random_starts=2))
+    assert (row["success"], row["moving_start_success"], row["standing_start_success"]) == (0.0, 0.0, 0.0)
 
 
-def test_a_drive_from_elsewhere_is_a_lap_from_line_to_line(track: Track) -> None:
-    """The way to the line is no lap of its own."""
-    starts = [Placement(track.length * 0.5, speed=50.0), None]
-    with contextlib.closing(Course([track], config=AiConfig(), laps=1, episodes=2, starts=starts)) as course:
-        elsewhere, standing = course.drive(scripted_driver)
-    assert len(elsewhere.lap_ticks) == len(standing.lap_ticks) == 1
-    assert elsewhere.steps > standing.steps
+def test_a_lap_after_a_start_elsewhere_is_from_line_to_line(track: Track) -> None:
+    """The way to the line is no part of it, so it takes what a flying lap takes."""
+    line, moving, standing = drive(scripted_driver, [track], config=AiConfig(), laps=3, random_starts=1)
+    for episode in (moving, standing):
+        assert len(episode.lap_ticks) == 1
+        assert 0 < episode.ticks_before < episode.steps
+        assert episode.lap_ticks[0] == episode.steps - episode.ticks_before
+        assert episode.lap_ticks[0] == pytest.approx(line.lap_ticks[2], abs=3)
+
+
+def test_a_wall_on_the_way_to_the_line_is_no_success(track: Track) -> None:
+    """But the lap after it is clean."""
+    ticks = 0
+
+    def clumsy(observations: np.ndarray) -> np.ndarray:
+        nonlocal ticks
+        ticks += 1
+        return np.tile([0.15, 1.0, 0.0], (len(observations), 1)) if ticks < 90 else scripted_driver(observations)
+
+    moving = drive(clumsy, [track], config=AiConfig(), random_starts=1, seed=2)[1]
+    assert moving.wall_ticks > 0
+    assert moving.clean == [True]
+    assert not moving.is_success
+
+
+def test_pace_is_length_over_lap_time(track: Track) -> None:
+    """Of all laps; of no lap there is none, nor where the length is not known."""
+    (episode,) = drive(scripted_driver, [track], config=AiConfig(), laps=2)
+    assert pace_of([episode]) == pytest.approx(2 * track.length / sum(episode.lap_times))
+    assert pace_of([Episode("t", 1, length=1000.0)]) is None
+    assert pace_of([Episode("t", 1, lap_ticks=[600], clean=[True])]) is None
+
+
+def test_stress_reaches_the_car(track: Track) -> None:
+    """A tick of delay moves the car off a tick later; the actions that are kept are those that were driven."""
+    late = Stress("late", delay=1)
+    usual, delayed = (
+        drive(
+            lambda seen: np.tile([0.0, 1.0, 0.0], (len(seen), 1)), [track], config=AiConfig(), keeps_actions=True, **how
+        )
+        for how in ({}, {"stress": late})
+    )
+    assert usual[0].actions[0].tolist() == delayed[0].actions[1].tolist() == [0.0, 1.0, 0.0]
+    assert delayed[0].actions[0].tolist() == [0.0, 0.0, 0.0]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from racer_env.errors import ConfigError
 from tests.runs import data_of, folders, ppo
@@ -61,6 +62,18 @@ def test_evaluations_drive_on_tracks_of_their_own(tmp_path: Path, capsys: pytest
     assert data_of(tmp_path, "g_final").track_ids == ["procedural-0-0"]
     course = data_of(tmp_path, "g_best").attributes["score_course"]
     assert course.startswith("1 laps of procedural-1000000-0 ")
+
+
+def test_evaluations_drive_from_random_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are in the log, in what is said, and a best score is one of so many."""
+    arguments = ["--eval-random-starts", "2", "--eval-freq", "4096", "--eval-laps", "1", "--timesteps", "20000"]
+    assert ppo(tmp_path, "--run-name", "r", *arguments) == 0
+    assert " of 4 random starts" in capsys.readouterr().out
+    assert data_of(tmp_path, "r_best").attributes["score_course"].startswith("1 laps and 2 random starts of track-01 ")
+    log = EventAccumulator(str(tmp_path / "logs" / "r"))
+    log.Reload()
+    for tag in ("eval/moving_start_success", "eval/standing_start_success", "eval/success", "eval/pace_units_per_sec"):
+        assert tag in log.Tags()["scalars"]
 
 
 @pytest.mark.parametrize(

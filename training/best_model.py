@@ -14,7 +14,7 @@ from racer_env.physics import TICKS_PER_SECOND
 from racer_env.tracks import Track
 from training.callbacks import PeriodicCallback
 from training.cli import MAX_TRACKS_APART, count_of, note, say
-from training.evaluation import Course, Episode, summarise
+from training.evaluation import LINE, Course, Episode, summarise
 from training.health import check_model
 from training.model_data import read_model_data
 from training.model_files import find_statistics, settle
@@ -25,6 +25,7 @@ from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
+REVERSAL_COST = 0.002  # share of the pace that one reversal of the steering per second takes off
 MAX_SHOWN = 4  # tracks whose laps are recorded and drawn at every evaluation
 WORST: Score = (-1.0, 0.0, 0.0)
 
@@ -37,19 +38,25 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
         lengths: Of the tracks, by id; on one track, pace orders as lap time does.
 
     Returns:
-        Clean laps; their pace in units/s, of which time off the road is taken off; and, to tell beginners apart, the
-        mean raw reward.
+        Clean laps of episodes that did not stall, and random starts that were driven well; the laps' pace in units/s,
+        of which time off the road and restless steering are taken off; and, to tell beginners apart, the mean raw
+        reward.
     """
+    anywhere = sum(episode.is_success for episode in episodes if episode.start != LINE)
+    episodes = [episode for episode in episodes if episode.start == LINE]
     clean = [
         (lengths[episode.track_id], ticks / TICKS_PER_SECOND)
         for episode in episodes
+        if not episode.stalls
         for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True)
         if is_clean
     ]
     pace = sum(length for length, _ in clean) / sum(seconds for _, seconds in clean) if clean else 0.0
     steps = sum(episode.steps for episode in episodes)
     on_road = 1.0 - sum(episode.off_track_ticks for episode in episodes) / steps if steps else 0.0
-    return float(len(clean)), pace * on_road, float(np.mean([episode.reward for episode in episodes]))
+    reversals = sum(episode.steering.reversals.count for episode in episodes) / max(steps, 1) * TICKS_PER_SECOND
+    calm = max(0.0, 1.0 - REVERSAL_COST * reversals)
+    return float(len(clean) + anywhere), pace * on_road * calm, float(np.mean([e.reward for e in episodes]))
 
 
 def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
@@ -74,7 +81,8 @@ def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
 def course_in_words(course: Course) -> str:
     """Return what a score depends on besides the driver: only those of one course can be compared."""
     tracks = ", ".join(f"{name} {str(print_)[:12]}" for name, print_ in track_fingerprints(course.tracks).items())
-    return f"{course.laps} laps of {tracks}"
+    random = f" and {course.random_starts} random starts" if course.random_starts else ""
+    return f"{course.laps} laps{random} of {tracks}"
 
 
 class BestModelCallback(PeriodicCallback):
@@ -174,9 +182,9 @@ class BestModelCallback(PeriodicCallback):
         self.best, self.best_in_words = score, words
 
     def _why_end(self, episodes: Sequence[Episode]) -> str | None:
-        if not all(episode.is_clean for episode in episodes):
+        if not all(episode.is_success for episode in episodes):
             return None
-        slowest = max(min(episode.lap_times) for episode in episodes)
+        slowest = max(min(episode.lap_times) for episode in episodes if episode.start == LINE)
         if self.stop_when_lap_time is not None and slowest <= self.stop_when_lap_time:
             return f"it laps in {slowest:.2f} s, within the {self.stop_when_lap_time:g} s of --stop-when-lap-time"
         if self.stop_when_competent:
@@ -214,7 +222,10 @@ class BestModelCallback(PeriodicCallback):
 def described(episodes: Sequence[Episode]) -> str:
     """Return what was driven in words."""
     figures = summarise(episodes)
-    asked = sum(episode.laps_asked for episode in episodes)
-    mean, best = figures["mean_lap_time_sec"], figures["best_lap_time_sec"]
-    times = f", mean {mean:.2f} s, best {best:.2f} s" if mean is not None and best is not None else ""
-    return f"{figures['clean_laps']} of {count_of(asked, 'lap')} clean{times}"
+    words = f"{figures['clean_laps']} of {count_of(int(figures['laps_asked'] or 0), 'lap')} clean"
+    if figures["mean_lap_time_sec"] is not None:
+        words += f", mean {figures['mean_lap_time_sec']:.2f} s, best {figures['best_lap_time_sec']:.2f} s"
+        words += f", {figures['off_track_share']:.1%} off the road"
+        words += f", {figures['steer_reversals_per_sec']:.1f} reversals/s"
+    anywhere = [episode.is_success for episode in episodes if episode.start != LINE]
+    return f"{words}, {sum(anywhere)} of {count_of(len(anywhere), 'random start')}" if anywhere else words

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, WHOLE
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
+    ANSWER_IS_NO,
     DONE,
     Parser,
     add_driver_arguments,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from racer_env.config import AiConfig
     from racer_env.tracks import Track
     from training.driver import Driver
-    from training.evaluation import Episode, Successes
+    from training.evaluation import Episode
 
 SCRIPTED = "scripted"
 # The arguments that a replay has no use for, with their defaults.
@@ -40,8 +42,11 @@ _ABOUT_DRIVING: dict[str, Any] = {
     "episodes": 1,
     "deterministic": True,
     "bridge_url": None,
+    "random_starts": 0,
+    "stress": False,
+    "par_times": None,
 }
-Row = dict[str, float | int | None]
+STRESS_EPISODES = 4  # from the line, as noise makes each one different
 
 
 def make_parser() -> Parser:
@@ -88,6 +93,20 @@ def make_parser() -> Parser:
         default=0,
         metavar="N",
         help="drive also from N places on each track on the move, and from as many at rest (default: 0)",
+    )
+    parser.add_argument(
+        "--stress",
+        action="store_true",
+        help="drive also with noise on the actions, with noise on the observations, with actions a tick late, and with "
+        "all of these",
+    )
+    parser.add_argument(
+        "--par-times",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE.json",
+        help="print lap times for gold, silver and bronze on each track, and write them to FILE.json if one is named",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     look = parser.add_argument_group("to look at (with several tracks, each has its id in the file's name)")
@@ -140,11 +159,11 @@ def _check_targets(arguments: argparse.Namespace) -> None:
         if arguments.plot.exists() and not arguments.plot.is_dir():
             raise ConfigError(f"--plot takes a folder, and {arguments.plot} is a file")
         arguments.plot.mkdir(parents=True, exist_ok=True)
-    for flag in ("record", "video"):
+    for flag in ("record", "video", "par_times"):
         path = getattr(arguments, flag)
-        if path is not None:
+        if path is not None and path != Path():
             if path.is_dir():
-                raise ConfigError(f"--{flag} takes a file, and {path} is a folder")
+                raise ConfigError(f"--{flag.replace('_', '-')} takes a file, and {path} is a folder")
             path.parent.mkdir(parents=True, exist_ok=True)
 
 
@@ -157,7 +176,7 @@ def _drive(
     tracks = load_tracks_for(own_tracks, arguments.track_id, arguments.tracks_dir, bridge)
     looks = any(path is not None for path in (arguments.record, arguments.video, arguments.plot))
     known: list[Track] = []
-    if looks:
+    if looks or arguments.random_starts or arguments.par_times is not None:
         from racer_env.rendering.shadow import known_track
 
         known = [known_track(track) for track in tracks]
@@ -167,7 +186,7 @@ def _drive(
 
     compared = arguments.compare or (SCRIPTED if arguments.plot is not None and arguments.model != SCRIPTED else None)
     drivers = [_load(arguments, name, bridge) for name in (arguments.model, compared) if name is not None]
-    driven = []
+    driven: list[dict[str, list[Episode]]] = []
     for driver in drivers:
         note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
         episodes = drive(
@@ -179,42 +198,89 @@ def _drive(
             bridge=bridge,
             action_repeat=driver.action_repeat,
             keeps_actions=looks,
+            random_starts=0 if driven else arguments.random_starts,
+            seed=arguments.seed,
         )
         driven.append(_by_track(tracks, episodes))
         if len(driven) == 1:
             for sentence in _limits(tracks, config, episodes):
                 note(sentence)
     told = list(zip(drivers, driven, strict=True))[: 2 if arguments.compare else 1]
-    anywhere = _from_anywhere(arguments, config, drivers[0], tracks, bridge) if arguments.random_starts else {}
-    _tell(arguments, told, anywhere)
+    stressed = _under_stress(arguments, config, drivers[0], tracks, bridge) if arguments.stress else {}
+    pars = _par_times(config, drivers[0], known, bridge) if arguments.par_times is not None else None
+    _tell(arguments, told, stressed, pars)
+    if arguments.par_times not in (None, Path()) and pars is not None:
+        from training.par_times import write_par_times
+
+        write_par_times(arguments.par_times, pars)
+        (note if arguments.json else say)(f"saved {arguments.par_times}")
     if looks:
         from training.showing import driven_by, show
 
         labels = _apart([driver.label for driver in drivers])
-        seen = [driven_by(label, known, by_track) for label, by_track in zip(labels, driven, strict=True)]
+        from_line = [
+            {track_id: [e for e in episodes if e.start == "line"] for track_id, episodes in by_track.items()}
+            for by_track in driven
+        ]
+        seen = [driven_by(label, known, by_track) for label, by_track in zip(labels, from_line, strict=True)]
         show(arguments, seen, note if arguments.json else say)
-    return DONE
+    return DONE if pars is None or len(pars["tracks"]) == len(tracks) else ANSWER_IS_NO
 
 
-def _from_anywhere(
+def _under_stress(
     arguments: argparse.Namespace,
     config: "AiConfig",
     driver: "Driver",
     tracks: Sequence["AnyTrack"],
     bridge: "Bridge | None",
-) -> "dict[str, Successes]":
-    from racer_env.rendering.shadow import known_track
-    from training.evaluation import drive_from_anywhere
+) -> dict[str, list["Episode"]]:
+    """Drive once more under each kind of stress, and return the episodes by its name."""
+    from training.evaluation import drive
+    from training.stress import STRESSES
 
-    return drive_from_anywhere(
+    return {
+        stress.name: drive(
+            driver,
+            tracks,
+            config=config,
+            laps=arguments.laps,
+            episodes=STRESS_EPISODES,
+            bridge=bridge,
+            action_repeat=driver.action_repeat,
+            random_starts=arguments.random_starts,
+            seed=arguments.seed,
+            stress=stress,
+        )
+        for stress in STRESSES
+    }
+
+
+def _par_times(
+    config: "AiConfig", driver: "Driver", tracks: Sequence["Track"], bridge: "Bridge | None"
+) -> dict[str, Any]:
+    from training.evaluation import drive
+    from training.par_times import LAPS, STARTS, UNSTEADY, as_document, par_times
+    from training.run_record import track_fingerprints
+
+    driven = drive(
         driver,
-        [known_track(track) for track in tracks],
-        arguments.random_starts,
+        tracks,
         config=config,
-        seed=arguments.seed,
+        laps=1,
         bridge=bridge,
         action_repeat=driver.action_repeat,
+        random_starts=STARTS,
+        random_laps=LAPS,
+        stress=UNSTEADY,
     )
+    pars = {}
+    for track_id, episodes in _by_track(tracks, driven).items():
+        par = par_times(episodes)
+        if par is None:
+            note(f"no par times for {track_id}: {Path(driver.name).name} drove no clean lap there")
+        else:
+            pars[track_id] = par
+    return as_document(driver.name, pars, track_fingerprints(tracks))
 
 
 def _load(arguments: argparse.Namespace, name: str, bridge: "Bridge | None") -> "Driver":
@@ -260,13 +326,20 @@ def _by_track(tracks: Sequence["AnyTrack"], episodes: Sequence["Episode"]) -> di
 def _tell(
     arguments: argparse.Namespace,
     driven: Sequence[tuple["Driver", dict[str, list["Episode"]]]],
-    anywhere: "dict[str, Successes] | None" = None,
+    stressed: dict[str, list["Episode"]] | None = None,
+    pars: dict[str, Any] | None = None,
 ) -> None:
-    """Print the figures of one driver or of two, and how the first did from random starts."""
+    """Print the figures of one driver or of two, how the first did under stress, and its par times."""
+    from training.evaluation_tables import described, successes
+
     if arguments.json:
+        from training.evaluation import summarise
+
         document = _as_json(*driven[0])
-        for track_id, successes in (anywhere or {}).items():
-            document["tracks"][track_id]["random_starts"] = vars(successes)
+        if stressed:
+            document["stress"] = {name: summarise(episodes) for name, episodes in stressed.items()}
+        if pars is not None:
+            document["par_times"] = pars
         if len(driven) > 1:
             document["compared_with"] = _as_json(*driven[1])
         print(json.dumps(document, indent=2))
@@ -275,17 +348,17 @@ def _tell(
         holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
         what = f"{count_of(arguments.laps, 'lap')} from a standing start on each track"
         say(f"{Path(driver.name).name}, {'replayed' if arguments.replay else what}{holds}")
-        rows = {track_id: _row(episodes) for track_id, episodes in by_track.items()}
-        for line in [*format_table(rows), *format_steering(rows)]:
+        for line in described(by_track):
             say(line)
-        for track_id, episodes in by_track.items():
-            times = [" ".join(f"{lap_time:.2f}" for lap_time in episode.lap_times) or "-" for episode in episodes[:5]]
-            say(f"lap times on {track_id} in seconds: {'; '.join(times)}")
-    for track_id, successes in (anywhere or {}).items():
-        say(
-            f"random starts on {track_id}: {successes.moving} of {successes.count} on the move, "
-            f"{successes.standing} of {successes.count} at rest"
-        )
+    if stressed:
+        say("under stress" + (f", on {count_of(len(driven[0][1]), 'track')} together" if len(driven[0][1]) > 1 else ""))
+        for line in successes({"none": list(chain(*driven[0][1].values())), **stressed}, "stress"):
+            say(line)
+    if pars is not None and pars["tracks"]:
+        from training.par_times import format_par_times
+
+        for line in format_par_times(pars):
+            say(line)
 
 
 def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:
@@ -302,65 +375,17 @@ def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence
     return sentences
 
 
-def _row(episodes: Sequence["Episode"]) -> Row:
+def _as_json(driver: "Driver", by_track: dict[str, list["Episode"]]) -> dict[str, Any]:
     from training.evaluation import summarise
 
-    return summarise(episodes)
-
-
-def _as_json(driver: "Driver", by_track: dict[str, list["Episode"]]) -> dict[str, Any]:
     return {
         "model": driver.name,
         "action_repeat": driver.action_repeat,
         "tracks": {
-            track_id: {**_row(driven), "lap_times_sec": [episode.lap_times for episode in driven]}
+            track_id: {**summarise(driven), "lap_times_sec": [episode.lap_times for episode in driven]}
             for track_id, driven in by_track.items()
         },
     }
-
-
-def format_table(rows: dict[str, Row]) -> list[str]:
-    """Return the lines of a table with one row per track.
-
-    Args:
-        rows: Figures as from ``summarise``, by track id.
-    """
-    width = max(5, *(len(track_id) for track_id in rows))
-    lines = [
-        f"{'track':<{width}}  {'laps':>9}  {'clean':>5}  {'completion':>10}  {'mean lap':>8}  {'best lap':>8}  "
-        f"{'std':>7}  {'wall contact':>12}  {'off track':>9}  {'reward':>8}"
-    ]
-    for track_id, row in rows.items():
-        mean, best, deviation = (
-            "-" if row[key] is None else f"{row[key]:.2f} s"
-            for key in ("mean_lap_time_sec", "best_lap_time_sec", "std_lap_time_sec")
-        )
-        laps = f"{row['laps']}/{row['laps_asked']}"
-        lines.append(
-            f"{track_id:<{width}}  {laps:>9}  {row['clean_laps']:>5}  {row['completion']:>10.0%}  {mean:>8}  "
-            f"{best:>8}  {deviation:>7}  {row['wall_contact_ticks']:>6} ticks  {row['off_track_share']:>9.1%}  "
-            f"{row['mean_reward']:>8.3f}"
-        )
-    return lines
-
-
-def format_steering(rows: dict[str, Row]) -> list[str]:
-    """Return the lines of a table of how smoothly a driver steers, with one row per track; see ``format_table``."""
-    width = max(5, *(len(track_id) for track_id in rows))
-    lines = [
-        f"{'track':<{width}}  {'steering: sign changes':>22}  {'of the wheel':>12}  {'reversals':>9}  "
-        f"{'change per tick':>15}  {'stalls':>6}"
-    ]
-    for track_id, row in rows.items():
-        command, wheel, reversals = (
-            f"{row[key]:.1f}/s"
-            for key in ("steer_sign_changes_per_sec", "wheel_sign_changes_per_sec", "steer_reversals_per_sec")
-        )
-        lines.append(
-            f"{track_id:<{width}}  {command:>22}  {wheel:>12}  {reversals:>9}  {row['mean_steer_change']:>15.3f}  "
-            f"{row['stalls']:>6}"
-        )
-    return lines
 
 
 if __name__ == "__main__":

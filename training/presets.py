@@ -17,6 +17,7 @@ _ARGUMENTS = {
     "eval_track_id": True,
     "eval_freq": False,
     "eval_laps": False,
+    "eval_random_starts": False,
     "checkpoint_freq": False,
 }
 

@@ -17,6 +17,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from racer_env.bridge import AnyTrack, Bridge
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError, TrainingError
+from racer_env.track_generator import VALIDATION_SEED
 from training.best_model import BestModelCallback, best_score_of, course_in_words
 from training.bridges import physics_behind
 from training.callbacks import (
@@ -63,6 +64,7 @@ class Run:
         eval_freq: Environment steps between evaluations; 0 never evaluates.
         eval_laps: Laps of an evaluation.
         eval_tracks: Where evaluations drive; empty is where training does.
+        eval_random_starts: Places on each of them that they start from too, on the move and at rest.
         stop_when_competent, stop_when_lap_time: See ``BestModelCallback``.
         resume_command: How to call the script again, without the model to resume.
         track_flags: How to find the tracks again on the command line, where their ids are not enough.
@@ -85,6 +87,7 @@ class Run:
     eval_freq: int = 0
     eval_laps: int = 3
     eval_tracks: Sequence[AnyTrack] = ()
+    eval_random_starts: int = 0
     stop_when_competent: bool = False
     stop_when_lap_time: float | None = None
     resume_command: Sequence[str] = ()
@@ -188,7 +191,15 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         return None
     best = run.path(BEST)
     tracks = run.eval_tracks or run.tracks
-    course = Course(tracks, config=run.config, laps=run.eval_laps, bridge=run.bridge, keeps_actions=True)
+    course = Course(
+        tracks,
+        config=run.config,
+        laps=run.eval_laps,
+        bridge=run.bridge,
+        keeps_actions=True,
+        random_starts=run.eval_random_starts,
+        seed=VALIDATION_SEED,
+    )
     stack.callback(course.close)
     if best_score_of(best)[0] != best_score_of(best, course_in_words(course))[0]:
         other = set_aside([best], run.name, run.logs_dir)

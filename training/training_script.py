@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 # What a resumed run has to be told again, because the model does not carry it.
 _TOLD_AGAIN = (
-    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps"),
-    *("eval_track_id", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
+    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
+    *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
 
 
@@ -166,6 +166,13 @@ def make_parser(algorithm: Algorithm) -> Parser:
         metavar="ID",
         help="tracks of the evaluations, generated ones of another seed than those of training "
         "(default: those of training)",
+    )
+    saving.add_argument(
+        "--eval-random-starts",
+        type=whole_number(0, 1000),
+        default=0,
+        metavar="N",
+        help="in evaluations, start from N places on each track too, on the move and at rest (default: 0)",
     )
     saving.add_argument(
         "--stop-when-competent",
@@ -288,6 +295,7 @@ def _train(
         eval_freq=arguments.eval_freq,
         eval_laps=arguments.eval_laps,
         eval_tracks=eval_tracks,
+        eval_random_starts=arguments.eval_random_starts,
         stop_when_competent=arguments.stop_when_competent,
         stop_when_lap_time=arguments.stop_when_lap_time,
         resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
