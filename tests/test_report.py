@@ -52,7 +52,7 @@ def test_everything_is_in_the_page(page: Path) -> None:
     content = page.read_text(encoding="utf-8")
     addresses = Addresses()
     addresses.feed(content)
-    assert len(addresses.found) == 9  # map, telemetry, three curves over steps and over minutes, components
+    assert len(addresses.found) == 15  # map, telemetry, six curves over steps and over minutes, components
     assert all(address.startswith("data:image/") for address in addresses.found)
     assert "@import" not in content
     assert "url(" not in content
@@ -242,3 +242,16 @@ def test_several_tracks_have_lap_times_apart(tmp_path: Path) -> None:
     assert figure is not None
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]  # type: ignore[union-attr]
     assert labels == ["evaluation on a", "evaluation on b"]
+
+
+def test_success_and_steering_have_curves(trained: Path) -> None:
+    """Success from random places too, where evaluations started there; what was never logged has no line."""
+    log = RunLog(trained / "logs" / "lap")
+    by_title = {chart.title: learning_curve(log, chart, STEPS, [], ["track-01"]) for chart in CHARTS}
+    labels = {
+        title: [line.get_label() for line in figure.axes[0].lines] if figure is not None else []
+        for title, figure in by_title.items()
+    }
+    assert labels["success: all laps, no wall, no stall"] == ["evaluation"]
+    assert labels["steering: reversals per second"] == ["evaluation", "changes of sign per second"]
+    assert labels["share of the time off the road"] == ["training, with exploration", "evaluation"]

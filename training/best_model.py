@@ -25,7 +25,7 @@ from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
-REVERSAL_COST = 0.002  # share of the pace that one reversal of the steering per second takes off
+REVERSAL_COST = 0.005  # share of the pace that one reversal of the steering per second takes off
 MAX_SHOWN = 4  # tracks whose laps are recorded and drawn at every evaluation
 WORST: Score = (-1.0, 0.0, 0.0)
 

@@ -17,7 +17,7 @@ STEPS, MINUTES = "steps", "minutes"
 AXES = (STEPS, MINUTES)
 MAX_TRACKS = 8  # that are told apart
 
-_TRAINING, _EVALUATION, _BEST = "#a9b3c4", DRIVERS[1], DRIVERS[0]
+_TRAINING, _EVALUATION, _OTHERS = "#a9b3c4", DRIVERS[1], (DRIVERS[0], DRIVERS[2])
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,47 @@ class Chart:
 
     Attributes:
         title: For people, with its unit.
-        training, evaluation: Tags of the log.
-        best: Another tag of evaluations, or None.
-        from_zero: Whether the axis begins at 0.
+        evaluation: Tag of the log.
+        training: The same in training, or None.
+        others: More tags of evaluations, with their labels.
+        is_share: Whether the axis is from 0 to 1.
         is_of_track: Whether it means little over several tracks together, which it then has apart.
     """
 
     title: str
-    training: str
     evaluation: str
-    best: str | None = None
-    from_zero: bool = False
+    training: str | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    is_share: bool = False
     is_of_track: bool = False
 
 
 CHARTS = (
-    Chart("reward of an episode", "rollout/ep_rew_mean", "eval/mean_reward"),
-    Chart("completion rate", "racer/completion_rate", "eval/completion", from_zero=True),
+    Chart("reward of an episode", "eval/mean_reward", "rollout/ep_rew_mean"),
+    Chart("completion rate", "eval/completion", "racer/completion_rate", is_share=True),
     Chart(
-        "lap time in s", "racer/mean_lap_time_sec", "eval/mean_lap_time_sec", "eval/best_lap_time_sec", is_of_track=True
+        "lap time in s",
+        "eval/mean_lap_time_sec",
+        "racer/mean_lap_time_sec",
+        (("eval/best_lap_time_sec", "evaluation, best lap"),),
+        is_of_track=True,
+    ),
+    Chart(
+        "success: all laps, no wall, no stall",
+        "eval/success",
+        None,
+        (
+            ("eval/moving_start_success", "from random places, on the move"),
+            ("eval/standing_start_success", "from random places, at rest"),
+        ),
+        is_share=True,
+    ),
+    Chart("share of the time off the road", "eval/off_track_share", "racer/off_track_share"),
+    Chart(
+        "steering: reversals per second",
+        "eval/steer_reversals_per_sec",
+        None,
+        (("eval/steer_sign_changes_per_sec", "changes of sign per second"),),
     ),
 )
 
@@ -80,7 +102,7 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
     lines: list[tuple[str | None, str, str, str]] = [
         (chart.training, _TRAINING, "", "training, with exploration"),
         (chart.evaluation, _EVALUATION, "o", "evaluation"),
-        (chart.best, _BEST, ".", "evaluation, best lap"),
+        *((tag, colour, ".", label) for (tag, label), colour in zip(chart.others, _OTHERS, strict=False)),
     ]
     if chart.is_of_track and len(tracks) > 1:
         lines = [
@@ -96,7 +118,7 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
             is_empty = False
     if is_empty:
         return None
-    if chart.from_zero:
+    if chart.is_share:
         axes.set_ylim(-0.05, 1.05)
     axes.set_title(chart.title, loc="left")
     axes.legend(frameon=False, fontsize=8)

@@ -156,6 +156,10 @@ def _cards(log: "RunLog", records: "Sequence[Recording]") -> list[dict[str, str]
     if cleans is not None and asked is not None:
         value = f"{cleans.values[-1]:.0f} of {asked.values[-1]:.0f}"
         cards.append({"name": "clean laps in the last evaluation", "value": value})
+    reversals, off_road = log.curve("eval/steer_reversals_per_sec"), log.curve("eval/off_track_share")
+    if reversals is not None and off_road is not None:
+        value = f"{reversals.values[-1]:.1f} reversals/s, {off_road.values[-1]:.1%} off the road"
+        cards.append({"name": "how it drove in the last evaluation", "value": value})
     pace = log.curve("reward/progress") or completion
     if pace is not None:
         minutes = log.minutes

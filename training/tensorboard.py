@@ -66,6 +66,9 @@ def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
         },
         "3 driving": {
             "off track": [_MULTILINE, charts("off_track_share", "racer/off_track_share")],
+            "steering reversals per second": [_MULTILINE, ["eval/steer_reversals_per_sec"]],
+            "success": [_MULTILINE, ["eval/success", "eval/moving_start_success", "eval/standing_start_success"]],
+            "stalls": [_MULTILINE, ["eval/stalls"]],
             "wall contact": [_MULTILINE, ["racer/wall_contact_share"]],
             "speed in units/s": [_MULTILINE, ["racer/mean_speed"]],
         },
