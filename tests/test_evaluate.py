@@ -169,3 +169,10 @@ def test_many_tracks_are_told_by_groups(capsys: pytest.CaptureFixture[str]) -> N
         assert re.search(rf"^{group} +\d of {count} +[\d.]+ units/s", output, re.MULTILINE)
     assert "lap times on" not in output
     assert len(output.splitlines()) < 15
+
+
+@pytest.mark.parametrize("arguments", [["--fps", "30"], ["--camera", "follow"]])
+def test_arguments_about_a_video_want_one(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Instead of being passed over."""
+    assert evaluate.main(["--model", "scripted", *arguments]) == 2
+    assert "name its file with --video" in capsys.readouterr().err

@@ -133,6 +133,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         from training.video import check_video
 
         check_video(arguments.video, arguments.fps)  # before anything is driven for it
+    elif arguments.fps is not None or arguments.camera != WHOLE:
+        raise ConfigError("--fps and --camera are about a video; name its file with --video, or leave them out")
     _check_targets(arguments)
     if arguments.replay is not None:
         named = [flag for flag, value in _ABOUT_DRIVING.items() if getattr(arguments, flag) != value]

@@ -221,7 +221,7 @@ def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         "begins with": record.get("begins_with") or "a fresh model",
         "seed": record.get("seed"),
         "cars": record.get("num_envs"),
-        "commit": record.get("commit"),
+        "commit": record.get("commit") or "not known",
         "Python": record.get("python"),
         "platform": record.get("platform"),
         "physics": record.get("physics_fingerprint"),
