@@ -80,7 +80,7 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
         document = {
             "id": f"{kind}-{seed}-{number}",
             "name": f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
-            "checkpointCount": _gate_count(points, half_widths),
+            "checkpointCount": max(12, round(CentreLine(points, half_widths).total_length / GATE_SPACING)),
             "controlPoints": [
                 {"x": round(float(x), 3), "y": round(float(y), 3), "halfWidth": round(float(half_width), 3)}
                 for (x, y), half_width in zip(points, half_widths, strict=True)
@@ -292,18 +292,15 @@ def _evenly(length: float, step: float) -> FloatArray:
     return np.arange(count) * length / count
 
 
-def _gate_count(points: FloatArray, half_widths: FloatArray) -> int:
-    return max(12, round(CentreLine(points, half_widths).total_length / GATE_SPACING))
-
-
 def _looks_good(points: FloatArray, half_widths: FloatArray, rules: Kind, physics: Physics) -> bool:
     """Look at a road for what is quick to see: checking a whole track takes longer, and most hard ones fail."""
-    geometry = TrackGeometry(points, half_widths, _gate_count(points, half_widths), physics.wall_offset)
+    few_gates = 2  # they do not matter here
+    geometry = TrackGeometry(points, half_widths, few_gates, physics.wall_offset)
     line = geometry.centre_line
     return (
         LENGTHS[0] <= line.total_length <= LENGTHS[1]
-        and _min_radius(line) >= rules.min_radius
         and not _folds(geometry)
+        and _min_radius(line) >= rules.min_radius
         and _legs_are_apart(line, physics)
         and _is_clear(geometry, rules)
     )

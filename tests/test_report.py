@@ -52,7 +52,7 @@ def test_everything_is_in_the_page(page: Path) -> None:
     content = page.read_text(encoding="utf-8")
     addresses = Addresses()
     addresses.feed(content)
-    assert len(addresses.found) == 15  # map, telemetry, six curves over steps and over minutes, components
+    assert len(addresses.found) == 17  # map, telemetry, seven curves over steps and over minutes, components
     assert all(address.startswith("data:image/") for address in addresses.found)
     assert "@import" not in content
     assert "url(" not in content
@@ -255,3 +255,13 @@ def test_success_and_steering_have_curves(trained: Path) -> None:
     assert labels["success: all laps, no wall, no stall"] == ["evaluation"]
     assert labels["steering: reversals per second"] == ["evaluation", "changes of sign per second"]
     assert labels["share of the time off the road"] == ["training, with exploration", "evaluation"]
+
+
+def test_many_tracks_are_named_in_short() -> None:
+    """In the line below the title, and in the table of the run."""
+    prints = {f"procedural-0-{number}": "f" * 64 for number in range(48)}
+    record = {"algorithm": "PPO", "started": "now", "track_fingerprints": prints}
+    assert report._subtitle(record) == "PPO on procedural-0-0, procedural-0-1, procedural-0-2 and 45 more, begun now"
+    rows = dict(report._tables(record, Path("nowhere"))[0]["rows"])
+    assert [name for name in rows if name.startswith("track ")] == [f"track procedural-0-{n}" for n in range(8)]
+    assert rows["more tracks"] == "40, in config.json"

@@ -64,7 +64,7 @@ def test_the_custom_page_begins_with_laps(events: EventAccumulator) -> None:
     layout = layout_of(events)
     charts = [chart for category in layout.category for chart in category.chart]
     titles = [chart.title for chart in charts]
-    assert titles[:4] == ["lap time in s", "best lap time in s", "completion", "reward of an episode"]
+    assert titles[:4] == ["lap time in s", "best lap time in s", "pace in units/s", "completion"]
     scalars = set(events.Tags()["scalars"])
     for chart in charts[:4]:
         assert scalars & set(chart.multiline.tag), chart.title

@@ -74,6 +74,7 @@ CHARTS = (
         ),
         is_share=True,
     ),
+    Chart("pace (length over lap time) in units/s", "eval/pace_units_per_sec"),
     Chart("share of the time off the road", "eval/off_track_share", "racer/off_track_share"),
     Chart(
         "steering: reversals per second",

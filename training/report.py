@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from racer_env.errors import ModelError, RecordingError, RunError
 from racer_env.json_files import read_json
-from training.cli import DONE, LOGS_DIR, MODELS_DIR, Parser, command_line, leave, note, run_script, say
+from training.cli import (
+    DONE,
+    LOGS_DIR,
+    MAX_TRACKS_APART,
+    MODELS_DIR,
+    Parser,
+    command_line,
+    in_short,
+    leave,
+    note,
+    run_script,
+    say,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -139,7 +151,7 @@ def _records(folder: Path) -> "list[Recording]":
 
 
 def _subtitle(record: dict[str, Any]) -> str:
-    tracks = ", ".join(_part(record, "track_fingerprints"))
+    tracks = in_short(list(_part(record, "track_fingerprints")))
     return f"{record.get('algorithm', '')} on {tracks}, begun {str(record.get('started', '')).replace('T', ' ')}"
 
 
@@ -215,7 +227,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
 
 
 def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
-    config = _part(record, "ai_config")
+    config, tracks = _part(record, "ai_config"), _part(record, "track_fingerprints")
     run = {
         "command": record.get("command"),
         "begins with": record.get("begins_with") or "a fresh model",
@@ -225,8 +237,10 @@ def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         "Python": record.get("python"),
         "platform": record.get("platform"),
         "physics": record.get("physics_fingerprint"),
-        **{f"track {name}": fingerprint for name, fingerprint in _part(record, "track_fingerprints").items()},
+        **{f"track {name}": fingerprint for name, fingerprint in list(tracks.items())[:MAX_TRACKS_APART]},
     }
+    if len(tracks) > MAX_TRACKS_APART:
+        run["more tracks"] = f"{len(tracks) - MAX_TRACKS_APART}, in config.json"
     parts = sorted(path.name for path in folder.glob("config_from_*_steps.json"))
     if parts:
         run["went on with"] = ", ".join(parts)

@@ -58,6 +58,7 @@ def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
         "1 laps": {
             "lap time in s": [_MULTILINE, charts("mean_lap_time_sec", "racer/mean_lap_time_sec")],
             "best lap time in s": [_MULTILINE, charts("best_lap_time_sec", "racer/best_lap_time_sec")],
+            "pace in units/s": [_MULTILINE, ["eval/pace_units_per_sec"]],
             "completion": [_MULTILINE, charts("completion", "racer/completion_rate")],
         },
         "2 reward": {
