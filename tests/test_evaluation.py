@@ -187,3 +187,33 @@ def test_stress_reaches_the_car(track: Track) -> None:
     )
     assert usual[0].actions[0].tolist() == delayed[0].actions[1].tolist() == [0.0, 1.0, 0.0]
     assert delayed[0].actions[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_standing_start_is_the_moving_one_at_rest(track: Track) -> None:
+    """In the same place."""
+    seen: list[np.ndarray] = []
+
+    def look(observations: np.ndarray) -> np.ndarray:
+        seen.append(observations.copy())
+        return scripted_driver(observations)
+
+    drive(look, [track], config=AiConfig(), laps=1, random_starts=2)
+    line, *pairs = seen[0]
+    assert line[9] == 0.0
+    for moving, standing in ((pairs[0], pairs[1]), (pairs[2], pairs[3])):
+        assert moving[9] > 0.0
+        assert standing[9] == 0.0
+        assert np.array_equal(moving[:9], standing[:9])
+
+
+def test_only_drives_from_the_line_keep_their_actions(track: Track) -> None:
+    """What is recorded, drawn and replayed starts there."""
+    line, *others = drive(scripted_driver, [track], config=AiConfig(), laps=1, random_starts=1, keeps_actions=True)
+    assert len(line.actions) == line.steps
+    assert [other.actions for other in others] == [[], []]
+
+
+def test_steering_is_measured_as_it_was_driven(track: Track) -> None:
+    """Noise on the actions is part of it."""
+    (episode,) = drive(stand_still, [track], config=AiConfig(), laps=1, stress=Stress("shaky", action_noise=0.5))
+    assert episode.steering.total_change > 10.0

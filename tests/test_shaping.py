@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from racer_env.config import AiConfig
 from racer_env.physics import load_physics
@@ -14,7 +14,7 @@ from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import with_limits
 from tests.runs import data_of, load, ppo, sac
-from training.callbacks import QuieterCallback
+from training.callbacks import QuieterCallback, SmootherCallback
 from training.driver import load_driver
 from training.shaping import LAP_PROGRESS, SmoothSteering, Withheld, training_config
 from training.train_ppo import PpoSettings
@@ -129,6 +129,30 @@ def test_the_noise_falls(tmp_path: Path) -> None:
     callback.model = type("Model", (), {"policy": policy, "_current_progress_remaining": 0.5})()  # type: ignore[assignment]
     callback._on_rollout_start()
     assert policy.log_std.tolist() == pytest.approx([-1.5, -1.25, -1.25])
+
+
+def test_the_penalty_grows(track: Track) -> None:
+    """By an equal factor in equal times, below whatever else is wrapped around."""
+    shaped = SmoothSteering(RacerVecEnv([track], 1), 4.0, 1.0)
+    env = VecNormalize(Withheld(shaped, [LAP_PROGRESS]))
+    callback = SmootherCallback(4.0, 64.0)
+    weights = []
+    for remaining in (1.0, 0.5, 0.0, -0.1):
+        model = {"_current_progress_remaining": remaining, "get_env": lambda self: env}
+        callback.model = type("Model", (), model)()  # type: ignore[assignment]
+        callback._on_rollout_start()
+        weights.append(shaped.weight)
+    assert weights == pytest.approx([4.0, 16.0, 64.0, 64.0])
+
+
+def test_a_run_lets_the_penalty_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the setting says so; what it grows to has no effect without a penalty to begin with."""
+    seen = []
+    monkeypatch.setattr(SmootherCallback, "_on_training_end", lambda self: seen.append((self._start, self._end)))
+    grown = ["--set", "steer_change_penalty=2", "--set", "final_steer_change_penalty=8"]
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "grown", *grown) == 0
+    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "none", *grown[2:]) == 0
+    assert seen == [(2.0, 8.0)]
 
 
 def test_the_monitor_sees_the_games_reward(track: Track, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import VecNormalize, unwrap_vec_wrapper
 from tqdm import tqdm
 
 from racer_env.physics import TICKS_PER_SECOND as GAME_TICKS_PER_SECOND
@@ -20,6 +20,7 @@ from racer_env.spaces import REWARD_KEYS as GAME_REWARD_KEYS
 from training.cli import MAX_TRACKS_APART, say
 from training.model_files import model_path, prune_checkpoints
 from training.saving import save_unit
+from training.shaping import SmoothSteering
 
 RECENT = 100  # laps or episodes that the progress display averages over
 DEFAULT_KEPT = 5  # checkpoints
@@ -297,6 +298,33 @@ class QuieterCallback(BaseCallback):
         log_std: Any = self.model.policy.log_std
         with torch.no_grad():
             log_std.copy_(torch.minimum(log_std, limit.to(log_std.device)))
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class SmootherCallback(BaseCallback):
+    """Lets the penalty on changes of the steering grow over the run, by an equal factor in equal times.
+
+    While a driver explores, most changes are noise, and a large penalty on them would drown out the laps.
+    """
+
+    def __init__(self, start: float, end: float) -> None:
+        """Make it.
+
+        Args:
+            start: Weight of the penalty at the begin of the run.
+            end: That at its end.
+        """
+        super().__init__()
+        self._start = start
+        self._end = end
+
+    def _on_rollout_start(self) -> None:
+        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        shaped = unwrap_vec_wrapper(self.training_env, SmoothSteering)
+        if shaped is not None:
+            shaped.weight = self._end * (self._start / self._end) ** remaining
 
     def _on_step(self) -> bool:
         return True

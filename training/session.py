@@ -27,6 +27,7 @@ from training.callbacks import (
     QuieterCallback,
     RacerMetricsCallback,
     RefillCallback,
+    SmootherCallback,
 )
 from training.cli import DONE, MAX_SEED, command_line, count_of, in_short, say
 from training.evaluation import Course
@@ -144,7 +145,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         callbacks: list[BaseCallback] = [
             HealthCallback(env),
             metrics,
-            *([RefillCallback(), LogRhythmCallback(LOG_FREQUENCY)] if is_off_policy else _quieter(run)),
+            *([RefillCallback(), LogRhythmCallback(LOG_FREQUENCY)] if is_off_policy else _schedules(run)),
             CheckpointPairCallback(
                 run.checkpoint_freq,
                 run.models_dir,
@@ -174,9 +175,15 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     return DONE
 
 
-def _quieter(run: Run) -> list[BaseCallback]:
-    end = run.settings.final_log_std
-    return [QuieterCallback(run.settings.log_std, end)] if end < min(run.settings.log_std) else []
+def _schedules(run: Run) -> list[BaseCallback]:
+    """Return what changes hyper-parameters over the run."""
+    schedules: list[BaseCallback] = []
+    settings = run.settings
+    if settings.final_log_std < min(settings.log_std):
+        schedules.append(QuieterCallback(settings.log_std, settings.final_log_std))
+    if settings.steer_change_penalty and settings.final_steer_change_penalty:
+        schedules.append(SmootherCallback(settings.steer_change_penalty, settings.final_steer_change_penalty))
+    return schedules
 
 
 def _described(run: Run, model: BaseAlgorithm) -> dict[str, Any]:

@@ -31,6 +31,9 @@ class SmoothSteering(VecEnvWrapper):
     """Takes a penalty for every change of the steering command off the reward.
 
     It is ``weight`` times the square of the change, in units of what a tick at PACE earns by its progress.
+
+    Attributes:
+        weight: From the next step on.
     """
 
     def __init__(self, venv: VecEnv, weight: float, reward_per_unit: npt.ArrayLike) -> None:
@@ -42,7 +45,8 @@ class SmoothSteering(VecEnvWrapper):
             reward_per_unit: Of progress, for all cars or for each (N,).
         """
         super().__init__(venv)
-        self._scale = weight * PACE / TICKS_PER_SECOND * np.asarray(reward_per_unit, dtype=np.float32)
+        self.weight = weight
+        self._unit = PACE / TICKS_PER_SECOND * np.asarray(reward_per_unit, dtype=np.float32)
         self._before = np.zeros(venv.num_envs, np.float32)
         self._steer = self._before
 
@@ -59,7 +63,7 @@ class SmoothSteering(VecEnvWrapper):
     def step_wait(self) -> VecEnvStepReturn:
         """Drive, and take the penalty off."""
         observations, rewards, dones, infos = self.venv.step_wait()
-        rewards = rewards - self._scale * np.square(self._steer - self._before)
+        rewards = rewards - self.weight * self._unit * np.square(self._steer - self._before)
         self._before = np.where(dones, np.float32(0.0), self._steer)
         return observations, rewards, dones, infos
 

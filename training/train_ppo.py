@@ -45,6 +45,7 @@ class PpoSettings:
     standing_share: float = setting(0.0, 0, 1, "share of these that start at rest")
     episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
     steer_change_penalty: float = setting(0.0, 0, 1000, "against the square of each change of the steering command")
+    final_steer_change_penalty: float = setting(0.0, 0, 1000, "that grows to it over the run; 0 leaves it as it is")
     extra_off_track_penalty: float = setting(0.0, -1, 0, "in training, on top of offTrackPenalty")
     progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(1, 1, 60, "ticks that each action holds")
