@@ -301,7 +301,6 @@ def _looks_good(points: FloatArray, half_widths: FloatArray, rules: Kind, physic
         LENGTHS[0] <= line.total_length <= LENGTHS[1]
         and not _folds(geometry)
         and _min_radius(line) >= rules.min_radius
-        and _legs_are_apart(line, physics)
         and _is_clear(geometry, rules)
     )
 
@@ -314,22 +313,11 @@ def _folds(geometry: TrackGeometry) -> bool:
     return any((np.diff(wall, axis=0) * along).sum(axis=1).min() <= 0 for wall in walls)
 
 
-def _legs_are_apart(line: CentreLine, physics: Physics) -> bool:
-    """Return whether no leg of the road comes near another one."""
-    distance = _evenly(line.total_length, 2 * _SAMPLE_STEP)
-    centre, reach = line.point_at(distance), line.half_width_at(distance) + physics.wall_offset
-    apart = _distances(centre, centre)
-    along = np.abs(distance[:, None] - distance)
-    along = np.minimum(along, line.total_length - along)
-    both = reach[:, None] + reach
-    # Where another leg is nearer than both walls reach, walls cross, and the nearest centre point jumps between legs.
-    return not ((apart < both) & (along > both * (math.pi / 2))).any()
-
-
-def _distances(points: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the distance of each point (n, 2) to each of others (m, 2), as (n, m)."""
-    distances: FloatArray = np.hypot(points[:, None, 0] - others[:, 0], points[:, None, 1] - others[:, 1])
-    return distances
+def _squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the squared distance of each point (n, 2) to each of others (m, 2), as (n, m)."""
+    x, y = points[:, None, 0] - others[:, 0], points[:, None, 1] - others[:, 1]
+    squared: FloatArray = x * x + y * y
+    return squared
 
 
 def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
@@ -338,8 +326,8 @@ def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
     distance = _evenly(line.total_length, _SAMPLE_STEP)
     centre = line.point_at(distance)
     for wall in (geometry.inner_wall[:-1], geometry.outer_wall[:-1]):
-        apart = _distances(wall, centre)
-        if apart.min() < rules.clearance:
+        apart = _squared_distances(wall, centre)
+        if apart.min() < rules.clearance**2:
             return False
         nearest = distance[apart.argmin(axis=1)]  # along a wall it must move on steadily
         jump = np.abs(np.diff(np.append(nearest, nearest[0])))

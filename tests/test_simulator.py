@@ -11,10 +11,11 @@ import pytest
 from racer_env.config import AiConfig
 from racer_env.errors import ActionError, ConfigError
 from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
+from racer_env.simulator import tables
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
 from racer_env.simulator.tables import build_all_tables, build_tables, concatenate_tables
-from racer_env.track_generator import generate_track
+from racer_env.track_generator import HARD, NORMAL, generate_track
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
@@ -467,6 +468,31 @@ def test_rays_and_nearest_point_close_to_the_walls(tracks: list[Track], index: i
     random = np.random.default_rng(index)
     positions = random.choice(walls, 150) + random.normal(size=(150, 2)) * 2.0
     assert_observes_like_brute_force(tracks[index], positions, random.uniform(-4, 4, 150))
+
+
+def along(track: Track, count: int) -> FloatArray:
+    """Return positions (count, 2) between the walls of a track."""
+    random = np.random.default_rng(0)
+    line = track.geometry.centre_line
+    distance = random.uniform(0.0, track.length, count)
+    tangent = line.unit_tangent_at(distance)
+    normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+    return line.point_at(distance) + normal * random.uniform(-40.0, 40.0, (count, 1))
+
+
+@pytest.mark.parametrize("kind", [NORMAL, HARD])
+def test_rays_and_nearest_point_on_generated_tracks(kind: str) -> None:
+    """Where walls are near to each other and legs close by."""
+    for number in range(3):
+        track = generate_track(2, number, kind)
+        assert_observes_like_brute_force(track, along(track, 400), np.linspace(-3, 3, 400))
+
+
+def test_rays_of_a_track_with_more_views_than_the_tables_hold(track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are left out look at every wall instead."""
+    monkeypatch.setattr(tables, "MAX_BLOCKS", 200)
+    assert len(build_tables(track.geometry).blocks) <= 200
+    assert_observes_like_brute_force(track, along(track, 200), np.linspace(-3, 3, 200))
 
 
 def assert_observes_like_brute_force(track: Track, positions: FloatArray, headings: FloatArray) -> None:
