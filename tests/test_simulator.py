@@ -14,7 +14,18 @@ from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator import tables
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
-from racer_env.simulator.tables import build_all_tables, build_tables, concatenate_tables
+from racer_env.simulator.tables import (
+    BEGIN_BITS,
+    BEGIN_UNIT,
+    BLOCK,
+    END,
+    NEAR_STEP,
+    VIEW_CELL,
+    VIEW_DIRECTIONS,
+    build_all_tables,
+    build_tables,
+    concatenate_tables,
+)
 from racer_env.track_generator import HARD, NORMAL, generate_track
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
@@ -33,6 +44,7 @@ from tests.helpers import (
     ray_distances,
     step,
     wall_distance,
+    wall_segments,
     with_limits,
 )
 
@@ -486,6 +498,41 @@ def test_rays_and_nearest_point_on_generated_tracks(kind: str) -> None:
     for number in range(3):
         track = generate_track(2, number, kind)
         assert_observes_like_brute_force(track, along(track, 400), np.linspace(-3, 3, 400))
+
+
+@pytest.mark.parametrize("kind", [NORMAL, HARD])
+def test_views_hold_what_is_met_and_no_farther_than_it_is(kind: str) -> None:
+    """The block of the wall that a ray meets is in its view, and the distance that stands for it is not above."""
+    track = generate_track(3, 1, kind)
+    built, geometry = build_tables(track.geometry), track.geometry
+    row = built.tracks[0]
+    begin, end = wall_segments(geometry)
+    size = len(begin) // 2
+    met = 0
+    for (x, y), heading in zip(along(track, 300), np.linspace(-3, 3, 300), strict=True):
+        column, line = int((x - row["grid_x"]) / VIEW_CELL), int((y - row["grid_y"]) / VIEW_CELL)
+        cell = int(built.view_cells[line * row["view_columns"] + column])
+        for ray, distance in enumerate(ray_distances(geometry, x, y, heading)):
+            angle = heading - math.pi / 2 + ray * math.pi / 8
+            hit = np.array([x, y]) + distance * np.array([math.cos(angle), math.sin(angle)])
+            off = np.hypot(*(begin - hit).T) + np.hypot(*(end - hit).T) - np.hypot(*(end - begin).T)
+            segment = int(off.argmin())
+            if distance >= 200.0 or off[segment] > 1e-9 or cell == 0:
+                continue
+            direction = math.floor(angle * VIEW_DIRECTIONS / math.tau) % VIEW_DIRECTIONS
+            place = int(built.views[cell * VIEW_DIRECTIONS + direction])
+            first = segment if segment < size else segment - size + len(built.wall_x) // 2
+            near = []
+            while built.blocks[place] != END:
+                start = int(built.blocks[place] & 2**BEGIN_BITS - 1) * BEGIN_UNIT
+                # A block near the end of a wall goes on over its first segments.
+                if start <= first < start + BLOCK or start <= first + size < start + BLOCK:
+                    near.append(int(built.blocks[place] >> BEGIN_BITS) * NEAR_STEP)
+                place += 1
+            assert near
+            assert min(near) <= distance
+            met += 1
+    assert met > 2000
 
 
 def test_rays_of_a_track_with_more_views_than_the_tables_hold(track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
