@@ -200,7 +200,7 @@ def _drive(
             bridge=bridge,
             action_repeat=driver.action_repeat,
             keeps_actions=looks,
-            random_starts=0 if driven else arguments.random_starts,
+            random_starts=arguments.random_starts,
             seed=arguments.seed,
         )
         driven.append(_by_track(tracks, episodes))
