@@ -31,7 +31,7 @@ def episode(laps: list[int], clean: list[bool], reward: float = 1.0, track: str 
 def test_clean_laps_come_first_then_lap_time(better: Episode, worse: Episode) -> None:
     """And among beginners, reward."""
     lengths = {"t": 1000.0}
-    assert score_of([better], lengths) > score_of([worse], lengths) > WORST
+    assert score_of([better], lengths, 0.005) > score_of([worse], lengths, 0.005) > WORST
 
 
 def test_a_lap_of_a_drive_that_stalls_is_not_clean() -> None:
@@ -39,7 +39,7 @@ def test_a_lap_of_a_drive_that_stalls_is_not_clean() -> None:
     lengths = {"t": 1000.0}
     stalled = episode([300, 300, 300], [True] * 3)
     stalled.stalls = 1
-    assert score_of([stalled], lengths) < score_of([episode([900], [True])], lengths)
+    assert score_of([stalled], lengths, 0.005) < score_of([episode([900], [True])], lengths)
 
 
 def test_random_starts_count_like_clean_laps() -> None:
@@ -48,7 +48,11 @@ def test_random_starts_count_like_clean_laps() -> None:
     good = Episode("t", 1, STANDING, lap_ticks=[400], clean=[True], steps=500)
     bad = Episode("t", 1, STANDING, steps=500)
     slow, fast = episode([600] * 3, [True] * 3), episode([400] * 3, [True] * 3)
-    assert score_of([slow, good], lengths) > score_of([fast, bad], lengths) > score_of([slow, bad], lengths)
+    assert (
+        score_of([slow, good], lengths, 0.005)
+        > score_of([fast, bad], lengths, 0.005)
+        > score_of([slow, bad], lengths, 0.005)
+    )
 
 
 @pytest.mark.parametrize(("ticks", "is_better"), [(380, False), (360, True)])
@@ -57,7 +61,7 @@ def test_restless_steering_takes_some_pace_off(ticks: int, is_better: bool) -> N
     calm, restless = episode([400], [True]), episode([ticks], [True])
     for tick in range(ticks):
         restless.steering.reversals.see(0.1 * (tick // 4 % 2))
-    assert (score_of([restless], {"t": 1000.0}) > score_of([calm], {"t": 1000.0})) == is_better
+    assert (score_of([restless], {"t": 1000.0}, 0.005) > score_of([calm], {"t": 1000.0}, 0.005)) == is_better
 
 
 def test_tracks_of_any_length_count_alike() -> None:
@@ -65,7 +69,7 @@ def test_tracks_of_any_length_count_alike() -> None:
     lengths = {"short": 1000.0, "long": 3000.0}
     on_short = [episode([600], [True], track="short"), episode([], [], track="long")]
     on_long = [episode([], [], track="short"), episode([1700], [True], track="long")]
-    assert score_of(on_long, lengths) > score_of(on_short, lengths)
+    assert score_of(on_long, lengths, 0.005) > score_of(on_short, lengths, 0.005)
 
 
 def test_a_run_without_a_best_model_has_the_worst_score(trained: Path, tmp_path: Path) -> None:

@@ -25,17 +25,17 @@ from training.run_record import track_fingerprints
 from training.saving import remember, save_unit
 
 Score = tuple[float, float, float]
-REVERSAL_COST = 0.005  # share of the pace that one reversal of the steering per second takes off
 MAX_SHOWN = 4  # tracks whose laps are recorded and drawn at every evaluation
 WORST: Score = (-1.0, 0.0, 0.0)
 
 
-def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
+def score_of(episodes: Sequence[Episode], lengths: dict[str, float], reversal_cost: float) -> Score:
     """Return how good a driver is, as a racer sees it; a greater one is better.
 
     Args:
         episodes: What it drove.
         lengths: Of the tracks, by id; on one track, pace orders as lap time does.
+        reversal_cost: Share of the pace that one reversal of the steering per second takes off.
 
     Returns:
         Clean laps of episodes that did not stall, and random starts that were driven well; the laps' pace in units/s,
@@ -55,7 +55,7 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float]) -> Score:
     steps = sum(episode.steps for episode in episodes)
     on_road = 1.0 - sum(episode.off_track_ticks for episode in episodes) / steps if steps else 0.0
     reversals = sum(episode.steering.reversals.count for episode in episodes) / max(steps, 1) * TICKS_PER_SECOND
-    calm = max(0.0, 1.0 - REVERSAL_COST * reversals)
+    calm = max(0.0, 1.0 - reversal_cost * reversals)
     return float(len(clean) + anywhere), pace * on_road * calm, float(np.mean([e.reward for e in episodes]))
 
 
@@ -106,6 +106,7 @@ class BestModelCallback(PeriodicCallback):
         best_path: Path,
         *,
         frequency: int,
+        reversal_cost: float,
         action_repeat: int = 1,
         stop_when_competent: bool = False,
         stop_when_lap_time: float | None = None,
@@ -118,6 +119,7 @@ class BestModelCallback(PeriodicCallback):
             statistics: The training environment's.
             best_path: Where the best model goes.
             frequency: Environment steps between evaluations.
+            reversal_cost: As for ``score_of``.
             action_repeat: Ticks that each action holds.
             stop_when_competent: End the run once all laps are clean.
             stop_when_lap_time: End it once there is also a lap of at most so many seconds on every track.
@@ -127,6 +129,7 @@ class BestModelCallback(PeriodicCallback):
         self.course = course
         self.statistics = statistics
         self.best_path = best_path
+        self.reversal_cost = reversal_cost
         self.action_repeat = action_repeat
         self.stop_when_competent = stop_when_competent
         self.stop_when_lap_time = stop_when_lap_time
@@ -156,7 +159,7 @@ class BestModelCallback(PeriodicCallback):
             self._record(episodes, self.records)
         self._log(episodes)
         self.last_in_words = f"at {self.num_timesteps:,} steps {described(episodes)}"
-        score = score_of(episodes, self._lengths)
+        score = score_of(episodes, self._lengths, self.reversal_cost)
         if score > self.best:
             self._save(score)
         self.why_ended = self._why_end(episodes)

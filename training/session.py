@@ -217,6 +217,7 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         env,
         best,
         frequency=run.eval_freq,
+        reversal_cost=run.settings.reversal_cost,
         action_repeat=run.settings.action_repeat,
         stop_when_competent=run.stop_when_competent,
         stop_when_lap_time=run.stop_when_lap_time,

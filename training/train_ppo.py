@@ -47,6 +47,9 @@ class PpoSettings:
     steer_change_penalty: float = setting(0.0, 0, 1000, "against the square of each change of the steering command")
     final_steer_change_penalty: float = setting(0.0, 0, 1000, "that grows to it over the run; 0 leaves it as it is")
     extra_off_track_penalty: float = setting(0.0, -1, 0, "in training, on top of offTrackPenalty")
+    reversal_cost: float = setting(
+        0.005, 0, 1, "share of the pace, in choosing the best model, that a reversal of the steering per second costs"
+    )
     progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(1, 1, 60, "ticks that each action holds")
 

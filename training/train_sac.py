@@ -38,6 +38,9 @@ class SacSettings:
     episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
     steer_change_penalty: float = setting(0.0, 0, 1000, "against the square of each change of the steering command")
     extra_off_track_penalty: float = setting(0.0, -1, 0, "in training, on top of offTrackPenalty")
+    reversal_cost: float = setting(
+        0.005, 0, 1, "share of the pace, in choosing the best model, that a reversal of the steering per second costs"
+    )
     progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(4, 1, 60, "ticks that each action holds; the model carries it")
 
