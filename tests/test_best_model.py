@@ -39,7 +39,7 @@ def test_a_lap_of_a_drive_that_stalls_is_not_clean() -> None:
     lengths = {"t": 1000.0}
     stalled = episode([300, 300, 300], [True] * 3)
     stalled.stalls = 1
-    assert score_of([stalled], lengths, 0.005) < score_of([episode([900], [True])], lengths)
+    assert score_of([stalled], lengths, 0.005) < score_of([episode([900], [True])], lengths, 0.005)
 
 
 def test_random_starts_count_like_clean_laps() -> None:
