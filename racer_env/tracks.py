@@ -95,7 +95,8 @@ def load_track(name: str | Path, tracks_dir: str | Path | None = None, physics: 
     """
     from racer_env import track_generator  # it builds on this module
 
-    if track_generator.is_generated(str(name)):
+    is_own = tracks_dir is not None and (Path(tracks_dir) / f"{name}.json").is_file()
+    if track_generator.is_generated(str(name)) and not is_own:
         return track_generator.track_of_name(str(name), physics)
     path = _find(str(name), tracks_dir)
     return parse_track(read_json(path, TrackError, "track"), str(path), physics)

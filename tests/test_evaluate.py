@@ -11,7 +11,7 @@ import pytest
 
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
-from tests.runs import make_fresh, rewritten
+from tests.runs import make_fresh, ppo, rewritten
 from training import evaluate
 from training.driver import load_driver
 from training.model_files import statistics_path
@@ -176,3 +176,13 @@ def test_arguments_about_a_video_want_one(arguments: list[str], capsys: pytest.C
     """Instead of being passed over."""
     assert evaluate.main(["--model", "scripted", *arguments]) == 2
     assert "name its file with --video" in capsys.readouterr().err
+
+
+def test_generated_tracks_of_training_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a driver does there says little about others."""
+    assert ppo(tmp_path, "--run-name", "g", "--timesteps", "4096", "--track-id", "procedural:2") == 0
+    arguments = ["--model", str(tmp_path / "models" / "g_final.zip"), "--laps", "1", "--track-id"]
+    assert evaluate.main([*arguments, "procedural:1", "procedural-9-1"]) == 0
+    assert "it was trained on 1 of these 2 tracks; --track-seed makes others" in capsys.readouterr().err
+    assert evaluate.main([*arguments, "procedural-9-1"]) == 0
+    assert "trained on" not in capsys.readouterr().err

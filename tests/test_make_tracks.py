@@ -41,3 +41,23 @@ def test_files_that_are_there_stay(tmp_path: Path, capsys: pytest.CaptureFixture
     assert path.read_text() == "mine"
     assert make_tracks.main([*arguments, "--overwrite"]) == 0
     assert path.read_text() != "mine"
+
+
+@pytest.mark.parametrize("folder", ["", "deep"])
+def test_places_that_cannot_be_written_are_refused(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No name at all, and a folder where the picture would be: before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep" / "tracks.png").mkdir(parents=True)
+    assert make_tracks.main(["--output-dir", folder, "--track-id", "procedural:1"]) == 2
+    assert "name a" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_picture_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As little as a track."""
+    where = ["--output-dir", str(tmp_path), "--track-id"]
+    assert make_tracks.main([*where, "procedural-1-1"]) == 0
+    assert make_tracks.main([*where, "procedural-1-2"]) == 2
+    assert "tracks.png exists" in capsys.readouterr().err

@@ -79,3 +79,16 @@ def test_a_folder_is_no_place_for_them(tmp_path: Path, capsys: pytest.CaptureFix
     """It is refused before anything is driven."""
     assert evaluate.main(["--model", "scripted", "--par-times", str(tmp_path)]) == 2
     assert "--par-times takes a file" in capsys.readouterr().err
+
+
+def test_a_driver_that_crashes_often_is_no_measure() -> None:
+    """At least half of the laps have to be clean."""
+    bad = flying(300, 310, is_clean=False)
+    assert par_times([flying(400), bad]) is None
+    assert par_times([flying(400), flying(410), bad]) is not None
+
+
+def test_they_go_into_a_json_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another name is refused, so that no other file is replaced by mistake."""
+    assert evaluate.main(["--model", "scripted", "--par-times", str(tmp_path / "driver.onnx")]) == 2
+    assert "ends in .json" in capsys.readouterr().err

@@ -11,7 +11,8 @@ from tests.runs import data_of, folders, ppo
 from training import train_ppo, train_sac
 from training.hyperparameters import override
 from training.presets import preset_names, preset_path, read_preset
-from training.train_ppo import PpoSettings
+from training.train_ppo import PPO_ALGORITHM, PpoSettings
+from training.training_script import _told_again, make_parser
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -101,3 +102,25 @@ def test_a_preset_is_for_its_algorithm(tmp_path: Path, capsys: pytest.CaptureFix
     """PPO's says nothing to SAC."""
     assert train_sac.main(["--preset", "smooth", *folders(tmp_path)]) == 2
     assert "is for PPO, not for SAC" in capsys.readouterr().err
+
+
+def test_a_resumed_run_is_evaluated_as_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the same tracks, laps and random starts, whoever had named them; so its best model stays."""
+    document = {"hyperparameters": {}, "arguments": {"eval_track_id": ["procedural:1"], "eval_laps": 1}}
+    arguments = ["--hyperparams", write(tmp_path, document), "--eval-freq", "4096", "--eval-random-starts", "1"]
+    assert ppo(tmp_path, "--run-name", "r", "--timesteps", "4096", *arguments) == 0
+    course = data_of(tmp_path, "r_best").attributes["score_course"]
+    again = ["--resume", "r", "--timesteps", "4096", "--eval-freq", "4096"]
+    assert ppo(tmp_path, *again) == 0
+    assert "is kept as" not in capsys.readouterr().out
+    assert data_of(tmp_path, "r_best").attributes["score_course"] == course
+    assert ppo(tmp_path, *again, "--eval-laps", "2") == 0
+    assert "was measured on other laps" in capsys.readouterr().out
+
+
+def test_the_command_to_go_on_names_what_a_preset_said(tmp_path: Path) -> None:
+    """As the one who types it may leave the preset out."""
+    parser = make_parser(PPO_ALGORITHM)
+    parser.set_defaults(eval_track_id=["procedural:3"], eval_laps=2)
+    told = _told_again(PPO_ALGORITHM, parser.parse_args([]))
+    assert told == ["--eval-laps", "2", "--eval-track-id", "procedural:3"]

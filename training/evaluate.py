@@ -161,6 +161,8 @@ def _check_targets(arguments: argparse.Namespace) -> None:
         if arguments.plot.exists() and not arguments.plot.is_dir():
             raise ConfigError(f"--plot takes a folder, and {arguments.plot} is a file")
         arguments.plot.mkdir(parents=True, exist_ok=True)
+    if arguments.par_times not in (None, Path()) and arguments.par_times.suffix != ".json":
+        raise ConfigError(f"--par-times takes a file that ends in .json, got {arguments.par_times}")
     for flag in ("record", "video", "par_times"):
         path = getattr(arguments, flag)
         if path is not None and path != Path():
@@ -205,7 +207,7 @@ def _drive(
         )
         driven.append(_by_track(tracks, episodes))
         if len(driven) == 1:
-            for sentence in _limits(tracks, config, episodes):
+            for sentence in [*_limits(tracks, config, episodes), *_seen(tracks, driver)]:
                 note(sentence)
     told = list(zip(drivers, driven, strict=True))[: 2 if arguments.compare else 1]
     stressed = _under_stress(arguments, config, drivers[0], tracks, bridge) if arguments.stress else {}
@@ -261,7 +263,7 @@ def _par_times(
     config: "AiConfig", driver: "Driver", tracks: Sequence["Track"], bridge: "Bridge | None"
 ) -> dict[str, Any]:
     from training.evaluation import drive
-    from training.par_times import LAPS, STARTS, UNSTEADY, as_document, par_times
+    from training.par_times import LAPS, MIN_CLEAN_SHARE, STARTS, UNSTEADY, as_document, clean_flying_laps, par_times
     from training.run_record import track_fingerprints
 
     driven = drive(
@@ -279,7 +281,11 @@ def _par_times(
     for track_id, episodes in _by_track(tracks, driven).items():
         par = par_times(episodes)
         if par is None:
-            note(f"no par times for {track_id}: {Path(driver.name).name} drove no clean lap there")
+            clean, asked = len(clean_flying_laps(episodes)), 2 * STARTS * LAPS
+            note(
+                f"no par times for {track_id}: {Path(driver.name).name} drove {clean} of {asked} laps there without "
+                f"touching a wall, and {MIN_CLEAN_SHARE:.0%} are needed"
+            )
         else:
             pars[track_id] = par
     return as_document(driver.name, pars, track_fingerprints(tracks))
@@ -363,6 +369,16 @@ def _tell(
             say(line)
 
 
+def _seen(tracks: Sequence["AnyTrack"], driver: "Driver") -> list[str]:
+    """Return in words how many generated tracks a driver knows, as what it does there says little about others."""
+    from racer_env.track_generator import is_generated
+
+    seen = [track.id for track in tracks if is_generated(track.id) and track.id in driver.track_ids]
+    if not seen:
+        return []
+    return [f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-seed makes others"]
+
+
 def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:
     """Return in words what the limits of an episode have to do with what was driven."""
     from training.evaluation import without_time_for_a_lap
@@ -378,13 +394,13 @@ def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence
 
 
 def _as_json(driver: "Driver", by_track: dict[str, list["Episode"]]) -> dict[str, Any]:
-    from training.evaluation import summarise
+    from training.evaluation import LINE, summarise
 
     return {
         "model": driver.name,
         "action_repeat": driver.action_repeat,
         "tracks": {
-            track_id: {**summarise(driven), "lap_times_sec": [episode.lap_times for episode in driven]}
+            track_id: {**summarise(driven), "lap_times_sec": [e.lap_times for e in driven if e.start == LINE]}
             for track_id, driven in by_track.items()
         },
     }

@@ -23,10 +23,12 @@ def described(by_track: dict[str, list[Episode]]) -> list[str]:
         lines = [*successes(groups, "tracks"), *steering(rows)]
         if failed:
             more = f" and {len(failed) - MAX_FAILURES} more" if len(failed) > MAX_FAILURES else ""
-            lines.append(f"no success on {', '.join(failed[:MAX_FAILURES])}{more}")
+            lines.append(f"not every drive was a success on {', '.join(failed[:MAX_FAILURES])}{more}")
         return lines
     rows = {track_id: summarise(episodes) for track_id, episodes in by_track.items()}
-    lines = [*laps(rows), *steering(rows), *successes(by_track, "track")]
+    lines = [*laps(rows), *steering(rows)]
+    if len(by_track) > 1 or any(episode.start != LINE for episodes in by_track.values() for episode in episodes):
+        lines += successes(by_track, "track")
     for track_id, episodes in by_track.items():
         times = [" ".join(f"{lap_time:.2f}" for lap_time in e.lap_times) or "-" for e in episodes if e.start == LINE]
         lines.append(f"lap times on {track_id} in seconds: {'; '.join(times[:5])}")
@@ -76,10 +78,12 @@ def successes(groups: dict[str, list[Episode]], title: str) -> list[str]:
     lines = [
         f"{title:<{width}}  {'success:':>8}"
         + "".join(f"  {words:>13}" for words in kinds.values())
-        + f"  {'pace (length over lap time)':>27}  {'wall contact':>12}  {'off track':>9}"
+        + f"  {'pace (length over lap time)':>27}  {'wall contact':>14}  {'off track':>9}"
     ]
     for group, episodes in groups.items():
         row = summarise(episodes)
+        drives = sum(episode.start == LINE for episode in episodes)
+        contact = f"{(row['wall_contact_ticks'] or 0) / drives:.1f} ticks each"
         cells = []
         for kind in kinds:
             good = [episode.is_success for episode in episodes if episode.start == kind]
@@ -88,7 +92,7 @@ def successes(groups: dict[str, list[Episode]], title: str) -> list[str]:
         lines.append(
             f"{group:<{width}}  {'':>8}"
             + "".join(f"  {cell:>13}" for cell in cells)
-            + f"  {'-' if pace is None else f'{pace:.1f} units/s':>27}  {row['wall_contact_ticks']:>6} ticks"
+            + f"  {'-' if pace is None else f'{pace:.1f} units/s':>27}  {contact:>14}"
             + f"  {row['off_track_share']:>9.1%}"
         )
     return lines

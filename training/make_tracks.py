@@ -44,14 +44,19 @@ def _make(arguments: argparse.Namespace) -> int:
     names = arguments.track_id or expand_names(["procedural:12"], arguments.track_seed)
     tracks = load_tracks(names, arguments.tracks_dir)
     folder: Path = arguments.output_dir
-    paths = [folder / f"{track.id}.json" for track in tracks]
-    there = next((path for path in paths if path.exists()), None)
+    if folder == Path():
+        raise ConfigError("--output-dir is empty; name a folder, as the files would lie among those of the project")
+    paths, picture = [folder / f"{track.id}.json" for track in tracks], folder / PICTURE_NAME
+    folders = [path for path in (*paths, picture) if path.is_dir()]
+    if folders:
+        raise ConfigError(f"{folders[0]} is a folder, where a file would be written; name another --output-dir")
+    there = next((path for path in (*paths, picture) if path.exists()), None)
     if there is not None and not arguments.overwrite:
         raise ConfigError(f"{there} exists; name another --output-dir, or replace it with --overwrite")
     folder.mkdir(parents=True, exist_ok=True)
     for track, path in zip(tracks, paths, strict=True):
         path.write_text(json.dumps(track.to_json(), indent=1) + "\n", encoding="utf-8")
-    draw_tracks(tracks, folder / PICTURE_NAME)
+    draw_tracks(tracks, picture)
     say(f"saved {count_of(len(tracks), 'track')} and {PICTURE_NAME} to {folder}")
     say(f"train on them with: python -m training.train_ppo --tracks-dir {folder} --track-id all")
     return DONE

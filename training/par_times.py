@@ -17,6 +17,7 @@ from training.stress import Stress
 PERCENTILE = 50  # of the lap times; the median of many laps is no lucky one
 MEDALS = {"gold": 1.05, "silver": 1.15, "bronze": 1.3}  # times that lap time, rounded up to a tick
 STARTS, LAPS = 16, 3  # random starts on each track, and laps from each
+MIN_CLEAN_SHARE = 0.5  # of these laps; a driver that crashes more often is no measure
 UNSTEADY = Stress("an unsteady hand", action_noise=0.1)  # without it, a driver's laps are all the same
 
 
@@ -36,18 +37,24 @@ class ParTimes:
 
 
 def par_times(episodes: Sequence[Episode]) -> ParTimes | None:
-    """Return the par times from the clean flying laps of a track's episodes; None where there is none."""
-    lap_ticks = [
+    """Return the par times from the clean flying laps of a track's episodes; None where too few are clean."""
+    lap_ticks = clean_flying_laps(episodes)
+    asked = sum(episode.laps_asked for episode in episodes if episode.start != LINE)
+    if not lap_ticks or len(lap_ticks) < MIN_CLEAN_SHARE * asked:
+        return None
+    middle = float(np.percentile(lap_ticks, PERCENTILE))
+    return ParTimes(len(lap_ticks), middle, {medal: math.ceil(middle * factor) for medal, factor in MEDALS.items()})
+
+
+def clean_flying_laps(episodes: Sequence[Episode]) -> list[int]:
+    """Return the ticks of the laps that did not begin at a standing start and touched no wall."""
+    return [
         ticks
         for episode in episodes
         if episode.start != LINE
         for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True)
         if is_clean
     ]
-    if not lap_ticks:
-        return None
-    middle = float(np.percentile(lap_ticks, PERCENTILE))
-    return ParTimes(len(lap_ticks), middle, {medal: math.ceil(middle * factor) for medal, factor in MEDALS.items()})
 
 
 def as_document(driver: str, pars: dict[str, ParTimes], fingerprints: dict[str, str | None]) -> dict[str, Any]:

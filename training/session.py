@@ -281,7 +281,7 @@ def _say_end(
 ) -> None:
     if best is not None and best.why_ended is not None:
         say(f"ended early: {best.why_ended}")
-    laps = "no training car completed a lap"
+    laps = "no lap was completed within a training episode"
     if metrics.best_lap_time is not None:
         laps = f"{count_of(metrics.total_laps, 'lap')} in training, best {metrics.best_lap_time:.2f} s"
     say(f"trained {count_of(steps, 'step')} in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from racer_env.config import AiConfig, load_config, parse_config
-from racer_env.errors import ConfigError, ModelError
+from racer_env.errors import ConfigError, ModelError, RunError
+from racer_env.json_files import read_json
 from racer_env.track_generator import VALIDATION_SEED, expand_names
 from training.algorithms import Algorithm
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
@@ -42,7 +43,7 @@ from training.model_files import (
 )
 from training.presets import Preset, preset_names, preset_path, read_preset
 from training.run_files import check_removable, choose_run_name, claim_folders, hold_run, keep_later, remove_run
-from training.run_record import note_changed_tracks, surroundings, track_fingerprints, write_record
+from training.run_record import RECORD_NAME, note_changed_tracks, surroundings, track_fingerprints, write_record
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -57,6 +58,10 @@ _TOLD_AGAIN = (
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
     *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
+
+
+# How a run is evaluated goes on as it was, with the types of the values.
+_EVALUATIONS = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
 
 
 def make_parser(algorithm: Algorithm) -> Parser:
@@ -207,15 +212,29 @@ def run_training(algorithm: Algorithm, argv: Sequence[str] | None) -> int:
 
     def body(arguments: argparse.Namespace) -> int:
         presets = _presets(algorithm, arguments)
-        for preset in presets:  # what the user names goes first all the same
+        # What the user names goes first all the same.
+        parser.set_defaults(**_evaluations_before(arguments))
+        for preset in presets:
             parser.set_defaults(**preset.arguments)
         arguments = parser.parse_args(argv)
         if not arguments.eval_freq and (arguments.stop_when_competent or arguments.stop_when_lap_time):
             parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
         with open_bridge(arguments) as bridge:
-            return _train(algorithm, parser, arguments, presets, bridge)
+            return _train(algorithm, arguments, presets, bridge)
 
     return run_script(body, parser.parse_args(argv))
+
+
+def _evaluations_before(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how a run that is resumed was evaluated, as its record says; nothing where there is none that is whole."""
+    if arguments.resume is None:
+        return {}
+    record = arguments.logs_dir / run_of(find_model(arguments.resume, arguments.models_dir)) / RECORD_NAME
+    try:
+        before = read_json(record, RunError, "run record")["arguments"]
+        return {name: before[name] for name, kind in _EVALUATIONS.items() if type(before[name]) is kind}
+    except (RunError, KeyError, TypeError):
+        return {}
 
 
 def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset]:
@@ -251,7 +270,6 @@ class _Beginning:
 
 def _train(
     algorithm: Algorithm,
-    parser: Parser,
     arguments: argparse.Namespace,
     presets: "Sequence[Preset]",
     bridge: "Bridge | None",
@@ -298,7 +316,7 @@ def _train(
         eval_random_starts=arguments.eval_random_starts,
         stop_when_competent=arguments.stop_when_competent,
         stop_when_lap_time=arguments.stop_when_lap_time,
-        resume_command=["python", "-m", algorithm.script, *_told_again(parser, arguments)],
+        resume_command=["python", "-m", algorithm.script, *_told_again(algorithm, arguments)],
         track_flags=track_flags(arguments),
         bridge=bridge,
     )
@@ -444,9 +462,9 @@ def _seed(arguments: argparse.Namespace, resumed: ModelData | None) -> int:
     return int(resumed.get("run_seed", int, 0)) if resumed is not None else 0
 
 
-def _told_again(parser: Parser, arguments: argparse.Namespace) -> list[str]:
+def _told_again(algorithm: Algorithm, arguments: argparse.Namespace) -> list[str]:
     """Return the arguments that a resumed run needs again, because its model does not carry them."""
-    flags = track_flags(arguments)
+    flags, parser = track_flags(arguments), make_parser(algorithm)  # a preset has changed the other one's defaults
     for name in _TOLD_AGAIN:
         value, flag = getattr(arguments, name, None), f"--{name.replace('_', '-')}"
         if value == parser.get_default(name):

@@ -77,7 +77,7 @@ def _watch(arguments: argparse.Namespace) -> int:
         window = Window("Top-Down Racer", SIZE)
     except RenderError as error:
         raise RenderError(
-            f"{error}; python -m training.evaluate --video lap.mp4 makes a video, which needs none"
+            f"{error}; python -m training.evaluate --model MODEL --video lap.mp4 makes a video, which needs none"
         ) from error
     from training.watching import Watching
 
