@@ -290,7 +290,9 @@ def test_without_a_display_video_is_named(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr("racer_env.rendering.window.sys.platform", "linux")
     assert watch.main(["--model", "scripted"]) == 2
     error = capsys.readouterr().err
-    assert "there is no display to open a window on; python -m training.evaluate --model MODEL --video lap.mp4 " in error
+    assert (
+        "there is no display to open a window on; python -m training.evaluate --model MODEL --video lap.mp4 " in error
+    )
     assert error.count("\n") == 1
 
 
