@@ -315,8 +315,8 @@ def _folds(geometry: TrackGeometry) -> bool:
 
 def _squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
     """Return the squared distance of each point (n, 2) to each of others (m, 2), as (n, m)."""
-    x, y = points[:, None, 0] - others[:, 0], points[:, None, 1] - others[:, 1]
-    squared: FloatArray = x * x + y * y
+    # As a product of matrices, which is several times as fast as differences.
+    squared: FloatArray = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2.0 * points @ others.T
     return squared
 
 
