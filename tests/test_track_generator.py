@@ -1,6 +1,8 @@
 """Generated tracks: the same from the same seed, drivable, and as their kind says."""
 
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from racer_env.track_generator import (
 )
 from racer_env.tracks import Track, load_track, load_tracks, parse_track
 from racer_env.vec_env import RacerVecEnv
+from tests.helpers import ring_document
 from training import evaluate
 from training.cli import Parser, add_track_arguments
 
@@ -176,3 +179,12 @@ def test_making_one_takes_no_longer_than_a_few_checks() -> None:
     checking = seconds(lambda: [parse_track(document) for document in documents])
     making = seconds(lambda: [generate_track(4, number) for number in range(10)])
     assert making < 6 * checking
+
+
+def test_a_file_of_ones_own_goes_before_a_generated_name(tmp_path: Path) -> None:
+    """A track that is written and changed stays what it is."""
+    document = {**ring_document(), "id": "procedural-1-2"}
+    (tmp_path / "procedural-1-2.json").write_text(json.dumps(document), encoding="utf-8")
+    assert load_track("procedural-1-2", tmp_path).to_json() == document
+    assert load_track("procedural-1-2").to_json() != document
+    assert [track.to_json() for track in load_tracks(["all"], tmp_path)] == [document]
