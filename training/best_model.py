@@ -48,8 +48,7 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float], reversal_co
         (lengths[episode.track_id], ticks / TICKS_PER_SECOND)
         for episode in episodes
         if not episode.stalls
-        for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True)
-        if is_clean
+        for ticks in episode.clean_lap_ticks
     ]
     pace = sum(length for length, _ in clean) / sum(seconds for _, seconds in clean) if clean else 0.0
     steps = sum(episode.steps for episode in episodes)

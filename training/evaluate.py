@@ -185,7 +185,7 @@ def _drive(
 
         known = [known_track(track) for track in tracks]
     with Preparation(None if bridge else tracks[0], quiet=arguments.json):
-        from training.evaluation import drive
+        from training.evaluation import LINE, drive
         from training.run_record import note_changed_tracks
 
     compared = arguments.compare or (SCRIPTED if arguments.plot is not None and arguments.model != SCRIPTED else None)
@@ -223,7 +223,7 @@ def _drive(
 
         labels = _apart([driver.label for driver in drivers])
         from_line = [
-            {track_id: [e for e in episodes if e.start == "line"] for track_id, episodes in by_track.items()}
+            {track_id: [e for e in episodes if e.start == LINE] for track_id, episodes in by_track.items()}
             for by_track in driven
         ]
         seen = [driven_by(label, known, by_track) for label, by_track in zip(labels, from_line, strict=True)]

@@ -116,6 +116,11 @@ class Episode:
         return [ticks / TICKS_PER_SECOND for ticks in self.lap_ticks]
 
     @property
+    def clean_lap_ticks(self) -> list[int]:
+        """Ticks of the laps that touched no wall."""
+        return [ticks for ticks, is_clean in zip(self.lap_ticks, self.clean, strict=True) if is_clean]
+
+    @property
     def is_clean(self) -> bool:
         """Whether all laps were driven and none touched a wall."""
         return len(self.clean) == self.laps_asked and all(self.clean)

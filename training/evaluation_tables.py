@@ -3,9 +3,9 @@
 from itertools import chain
 
 from racer_env.track_generator import kind_of
+from training.cli import MAX_TRACKS_APART
 from training.evaluation import LINE, MOVING, STANDING, Episode, summarise
 
-MAX_TRACKS_APART = 8  # of more, the tables have rows for groups of tracks
 MAX_FAILURES = 10  # that are named
 Row = dict[str, float | int | None]
 

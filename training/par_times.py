@@ -48,13 +48,7 @@ def par_times(episodes: Sequence[Episode]) -> ParTimes | None:
 
 def clean_flying_laps(episodes: Sequence[Episode]) -> list[int]:
     """Return the ticks of the laps that did not begin at a standing start and touched no wall."""
-    return [
-        ticks
-        for episode in episodes
-        if episode.start != LINE
-        for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True)
-        if is_clean
-    ]
+    return [ticks for episode in episodes if episode.start != LINE for ticks in episode.clean_lap_ticks]
 
 
 def as_document(driver: str, pars: dict[str, ParTimes], fingerprints: dict[str, str | None]) -> dict[str, Any]:

@@ -46,9 +46,8 @@ COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point se
 
 # Numba's cache of the kernels notices other types but not other constants of this file: so a change of what they
 # read from here gives a type another name.
-_LAYOUT = "layout_" + "_".join(
-    f"{n:g}" for n in (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK, NEAR_STEP)
-)
+_READ_BY_KERNELS = (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT)
+_LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS)
 TRACK_DTYPE = np.dtype(
     [
         ("total_length", np.float64),
