@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from racer_env.errors import TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.geometry import CentreLine, TrackGeometry
-from racer_env.tracks import Track, parse_track
+from racer_env.simulator.geometry import BOUNDARY_SAMPLES_PER_POINT, CentreLine, TrackGeometry
+from racer_env.tracks import Track, check_track
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -25,8 +25,10 @@ MAX_ATTEMPTS = 2_000  # for one track
 VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
 MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
+MAX_COUNT = 32  # control points
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
+_WALL_SAMPLES = (0.28, 0.36)  # how far apart those of a hard track are, in radii of its tightest curve
 _NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d{{1,10}})-(?P<number>\d{{1,7}})")
 
 
@@ -37,7 +39,6 @@ class Kind:
     Attributes:
         name: In front of its tracks' names.
         half_width: Range of half of the road's width, in units.
-        min_radius: Of the centre line, in units.
         tightest: Range that the radius of the tightest curve is drawn from, in units.
         is_tight: Whether it really is so tight; otherwise at least that wide.
         clearance: Least distance of a wall from the centre line, in units.
@@ -45,15 +46,14 @@ class Kind:
 
     name: str
     half_width: tuple[float, float]
-    min_radius: float
     tightest: tuple[float, float]
     is_tight: bool
     clearance: float
 
 
 KINDS = {
-    NORMAL: Kind(NORMAL, (12.0, 28.0), 16.0, (20.0, 60.0), False, 14.0),
-    HARD: Kind(HARD, (12.0, 16.0), 9.0, (14.0, 22.0), True, 8.0),  # walls of tighter curves fold
+    NORMAL: Kind(NORMAL, (12.0, 28.0), (20.0, 60.0), False, 14.0),
+    HARD: Kind(HARD, (12.0, 16.0), (18.0, 22.0), True, 8.0),  # of 2,000 tighter ones 7 passed
 }
 
 
@@ -73,23 +73,24 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
     rules = KINDS[kind]
     random = np.random.default_rng([seed, number, list(KINDS).index(kind)])
     for _ in range(MAX_ATTEMPTS):
-        drawn = _draw(random, rules)
-        if drawn is None or not _looks_good(*drawn, rules, physics):
+        road = _draw(random, rules)
+        if road is None:
             continue
-        points, half_widths = drawn
-        document = {
-            "id": f"{kind}-{seed}-{number}",
-            "name": f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
-            "checkpointCount": max(12, round(CentreLine(points, half_widths).total_length / GATE_SPACING)),
-            "controlPoints": [
-                {"x": round(float(x), 3), "y": round(float(y), 3), "halfWidth": round(float(half_width), 3)}
-                for (x, y), half_width in zip(points, half_widths, strict=True)
-            ],
-        }
+        track = Track(
+            id=f"{kind}-{seed}-{number}",
+            name=f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
+            checkpoint_count=max(12, round(road.length / GATE_SPACING)),
+            points=road.points.round(3),
+            half_widths=road.half_widths.round(3),
+            physics=physics,
+        )
+        if _folds(track.geometry) or not _is_clear(track.geometry, rules):
+            continue
         try:
-            return parse_track(document, f"{kind}-{seed}-{number}", physics)
+            check_track(track)
         except TrackError:
             continue
+        return track
     raise TrackError(f"no track {kind}-{seed}-{number} was found in {MAX_ATTEMPTS:,} attempts; take another seed")
 
 
@@ -226,28 +227,41 @@ def _convex_hull(points: FloatArray) -> FloatArray:
 # --- From a shape to a road ---
 
 
-def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatArray] | None:
-    """Draw control points (n, 2) and half-widths (n,), in units; None where they would be too long or too short."""
-    family = FAMILIES[random.integers(len(FAMILIES))]
-    shape = _rounded(family.draw(random), random, family.rounds[rules.name])
-    turn = random.uniform(0, 2 * math.pi)
-    shape = shape @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
-    if random.random() < 0.5:
-        shape = shape[::-1].copy()
-    line = CentreLine(shape, np.ones(len(shape)))
-    size = random.uniform(*LENGTHS) / line.total_length
-    sharpest = _min_radius(line, line.total_length / 400)
+class Road(NamedTuple):
+    """What is drawn of a track.
+
+    Attributes:
+        points: (n, 2) control points, in units.
+        half_widths: (n,) half of the road's width there, in units.
+        length: Of the centre line, in units.
+    """
+
+    points: FloatArray
+    half_widths: FloatArray
+    length: float
+
+
+def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
+    """Draw a road; None where its tightest curve would make it too long or too short."""
+    points = _rounded_shape(random, rules)
+    line = CentreLine(points, np.ones(len(points)))
+    if rules.is_tight:
+        points = _fitting_points(line, random.uniform(*_WALL_SAMPLES))
+        line = CentreLine(points, np.ones(len(points)))
+    shortest, longest = np.divide(LENGTHS, line.total_length)
+    tightest = np.divide(rules.tightest, _min_radius(line))
     if rules.is_tight:  # as large as its tightest curve wants it
-        low, high = np.divide(rules.tightest, sharpest)
-        low, high = max(low, LENGTHS[0] / line.total_length), min(high, LENGTHS[1] / line.total_length)
+        low, high = max(shortest, tightest[0]), min(longest, tightest[1])
         size = random.uniform(low, max(low, high))
     else:
-        low, high = 0.0, LENGTHS[1] / line.total_length
-        size = max(size, random.uniform(*rules.tightest) / sharpest)
-    if low > high or size > high:
+        size, high = max(random.uniform(shortest, longest), random.uniform(*tightest)), longest
+    if size > high:
         return None
-    points = shape * size
-    points -= (points.min(axis=0) + points.max(axis=0)) / 2
+    turn = random.uniform(0, 2 * math.pi)
+    points = size * points @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    if random.random() < 0.5:
+        points = points[::-1]
+    points = points - (points.min(axis=0) + points.max(axis=0)) / 2
     low, high = rules.half_width
     half_widths = np.full(len(points), random.uniform(low, high))
     if random.random() < 0.5:
@@ -255,54 +269,54 @@ def _draw(random: np.random.Generator, rules: Kind) -> tuple[FloatArray, FloatAr
         waves = np.cos(around * random.integers(1, 4) + random.uniform(0, 2 * math.pi))
         half_widths = np.clip(half_widths * (1 + random.uniform(0.05, 0.25) * waves), low, high)
     turning = _turning(points)
-    straightest = int(np.argmax(turning <= np.quantile(turning, 0.2)))
-    return np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
+    straightest = int(np.argmax(turning <= np.sort(turning)[len(turning) // 5]))
+    points, half_widths = np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
+    return Road(points, half_widths, size * line.total_length)
 
 
-def _rounded(corners: FloatArray, random: np.random.Generator, rounds: tuple[int, int]) -> FloatArray:
-    """Return points evenly along a polygon, whose corners are rounded."""
+def _fitting_points(line: CentreLine, spacing: float) -> FloatArray:
+    """Return so many points (n, 2) along a line that its walls' samples are ``spacing`` apart, in its least radii.
+
+    The engine smooths walls over a few samples, and takes so many for each control point. Where they are dense, the
+    inner wall of a tight curve stays too far out and folds; where they are sparse, it cuts into the road.
+    """
+    samples = line.total_length / (spacing * _min_radius(line))
+    count = min(MAX_COUNT, math.ceil(samples / BOUNDARY_SAMPLES_PER_POINT))
+    return line.point_at(np.arange(count) * line.total_length / count)
+
+
+def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
+    """Draw control points (n, 2) of any size: evenly along the polygon of a shape, whose corners are rounded."""
+    family = FAMILIES[random.integers(len(FAMILIES))]
+    corners = family.draw(random)
     closed = np.concatenate([corners, corners[:1]])
     reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
     count = int(random.integers(16, 29))
     at = np.arange(count) * reached[-1] / count
     points = np.stack([np.interp(at, reached, closed[:, axis]) for axis in (0, 1)], axis=1)
-    for _ in range(int(random.integers(*rounds))):
+    for _ in range(int(random.integers(*family.rounds[rules.name]))):
         points = 0.25 * np.roll(points, 1, axis=0) + 0.5 * points + 0.25 * np.roll(points, -1, axis=0)
     return points
 
 
 def _turning(points: FloatArray) -> FloatArray:
     """Return how much the road turns at each control point, in radians."""
-    before, after = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
+    steps = np.diff(np.concatenate([points[-1:], points, points[:1]]), axis=0)
+    before, after = steps[:-1], steps[1:]
     cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
     turning: FloatArray = np.abs(np.arctan2(cross, (before * after).sum(axis=1)))
     return turning
 
 
-def _min_radius(line: CentreLine, step: float = _SAMPLE_STEP / 2) -> float:
-    """Return the radius of the tightest curve, from chords of about ``step``."""
-    points = line.point_at(_evenly(line.total_length, step))
-    reach = np.hypot(*(np.roll(points, -1, axis=0) - points).T)
-    return float((reach / np.maximum(_turning(points), 1e-9)).min())
+def _min_radius(line: CentreLine) -> float:
+    """Return the radius of the tightest curve, by the chords of the line."""
+    return float((np.diff(line.lengths) / np.maximum(_turning(line.chord_ends), 1e-9)).min())
 
 
 def _evenly(length: float, step: float) -> FloatArray:
     """Return arc lengths around a closed line, evenly, about ``step`` apart."""
     count = math.ceil(length / step)
     return np.arange(count) * length / count
-
-
-def _looks_good(points: FloatArray, half_widths: FloatArray, rules: Kind, physics: Physics) -> bool:
-    """Look at a road for what is quick to see: checking a whole track takes longer, and most hard ones fail."""
-    few_gates = 2  # they do not matter here
-    geometry = TrackGeometry(points, half_widths, few_gates, physics.wall_offset)
-    line = geometry.centre_line
-    return (
-        LENGTHS[0] <= line.total_length <= LENGTHS[1]
-        and not _folds(geometry)
-        and _min_radius(line) >= rules.min_radius
-        and _is_clear(geometry, rules)
-    )
 
 
 def _folds(geometry: TrackGeometry) -> bool:

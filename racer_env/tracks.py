@@ -25,8 +25,9 @@ ALL_TRACKS = "all"
 MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
 MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; for the same reason
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
-ROWS_AT_ONCE = 512  # segments that are compared with all others in one go
-DRIVE_STEP = 1.0  # units between the points of the test drive along the centre line
+SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
+DRIVE_STEP = 2.0  # units between the points of the test drive along the centre line
+MIN_GATE_REACH = 100.0  # units of the centre line on either side of a gate where the test drive looks for it
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -188,6 +189,18 @@ def parse_track(
     return track
 
 
+def check_track(track: Track) -> None:
+    """Check a track that did not come from a file as one from a file is checked.
+
+    Raises:
+        TrackError: It cannot be driven.
+    """
+    check = Checker(TrackError, track.id)
+    _check_points(check, track.points)
+    _check_size(check, track)
+    _check_drivable(check, track.geometry)
+
+
 def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]:
     if not isinstance(value, list):
         raise check.fail(f"controlPoints must be a list, got {type(value).__name__}")
@@ -202,14 +215,18 @@ def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]
             raise check.fail(f"{key}.halfWidth must be positive, got {point['halfWidth']}")
     array = np.array(rows)
     points, half_widths = array[:, :2].copy(), array[:, 2].copy()
-    for index in range(len(points)):
-        apart = np.hypot(*(points[index + 1 :] - points[index]).T)
-        if len(apart) and apart.min() < MIN_POINT_DISTANCE:
-            raise check.fail(
-                f"controlPoints[{index + 1 + int(apart.argmin())}] repeats controlPoints[{index}]; "
-                "the loop closes by itself, remove one"
-            )
+    _check_points(check, points)
     return points, half_widths
+
+
+def _check_points(check: Checker, points: FloatArray) -> None:
+    apart = np.hypot(*np.moveaxis(points[:, None] - points, 2, 0))
+    same = np.argwhere(np.triu(apart < MIN_POINT_DISTANCE, 1))
+    if len(same):
+        index, again = same[0]
+        raise check.fail(
+            f"controlPoints[{again}] repeats controlPoints[{index}]; the loop closes by itself, remove one"
+        )
 
 
 def _check_size(check: Checker, track: Track) -> None:
@@ -248,23 +265,24 @@ def _check_start(check: Checker, geometry: TrackGeometry) -> None:
 
 def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     """Drive a lap along the centre line and look whether it crosses every gate, in order."""
-    gates, count = geometry.gates, len(geometry.gates.arc_length)
-    distance = np.arange(0.0, geometry.total_length * (1 + 1.5 / count) + DRIVE_STEP, DRIVE_STEP)
-    line = geometry.centre_line.point_at(distance)
-    at, soon = 0, 3 * len(line) // count  # nearly always the next gate comes within three times their spacing
-    for gate in [*range(1, count), 0]:
-        for part in (line[at : at + soon], line[at:]):
-            forward = np.diff(part, axis=0) @ gates.direction[gate] > 0
-            crossed = _crosses(part[:-1], part[1:], gates.left[gate], gates.right[gate]) & forward
-            if crossed.any():
-                break
-        else:
+    gates, length = geometry.gates, geometry.total_length
+    reach = max(MIN_GATE_REACH, 1.5 * length / len(gates.arc_length))
+    offset = np.arange(-reach, reach + DRIVE_STEP, DRIVE_STEP)
+    line = geometry.centre_line.point_at(gates.arc_length[:, None] + offset)
+    start, end = line[:, :-1], line[:, 1:]
+    forward = ((end - start) * gates.direction[:, None]).sum(axis=2) > 0
+    crossed = _crosses(start, end, gates.left[:, None], gates.right[:, None]) & forward
+    at = 0.0
+    for gate in [*range(1, len(crossed)), 0]:
+        places = gates.arc_length[gate] + offset[:-1][crossed[gate]] + (length if gate == 0 else 0.0)
+        later = places[places + DRIVE_STEP > at]  # each gate has its own steps
+        if not len(later):
             x, y = gates.centre[gate]
             raise check.fail(
                 f"gate {gate} near ({x:.0f}, {y:.0f}) cannot be crossed by driving along the centre line; "
                 "soften the curve there or change checkpointCount"
             )
-        at += int(np.argmax(crossed))
+        at = later[0]
 
 
 def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
@@ -284,23 +302,35 @@ def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.
 
 def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:
     """Return where two closed polylines cross, or None; neighbours on one line do not count."""
-    count = len(other) - 1
-    low, high = np.minimum(other[:-1], other[1:]), np.maximum(other[:-1], other[1:])
-    for start in range(0, len(line) - 1, ROWS_AT_ONCE):
-        part = line[start : start + ROWS_AT_ONCE + 1]
-        part_low, part_high = np.minimum(part[:-1], part[1:]), np.maximum(part[:-1], part[1:])
-        # Few pairs are near each other at all, and only those are worth an exact look.
-        near = (part_low[:, None, 0] <= high[:, 0]) & (low[:, 0] <= part_high[:, None, 0])
-        near &= (part_low[:, None, 1] <= high[:, 1]) & (low[:, 1] <= part_high[:, None, 1])
-        one, two = np.nonzero(near)
-        if is_same:
-            apart = ~np.isin((two - one - start) % count, (count - 1, 0, 1))
-            one, two = one[apart], two[apart]
-        crossed = _crosses(part[one], part[one + 1], other[two], other[two + 1])
-        if crossed.any():
-            where: FloatArray = part[one[crossed].min()]
-            return where
-    return None
+    # Few pairs are near each other at all, and only those are worth an exact look.
+    low, high = _boxes(line, SEGMENTS_IN_RUN)
+    runs = np.nonzero(_meet(low[:, None], high[:, None], *_boxes(other, SEGMENTS_IN_RUN)))
+    within = np.arange(SEGMENTS_IN_RUN)
+    one, two = (run[:, None] * SEGMENTS_IN_RUN + within for run in runs)
+    one, two = np.repeat(one, SEGMENTS_IN_RUN, axis=1).ravel(), np.tile(two, SEGMENTS_IN_RUN).ravel()
+    wanted = (one < len(line) - 1) & (two < len(other) - 1)
+    if is_same:  # each pair once
+        wanted &= (one + 1 < two) & ((one > 0) | (two < len(line) - 2))
+    one, two = one[wanted], two[wanted]
+    (low, high), (other_low, other_high) = _boxes(line), _boxes(other)
+    near = _meet(low[one], high[one], other_low[two], other_high[two])
+    one, two = one[near], two[near]
+    crossed = _crosses(line[one], line[one + 1], other[two], other[two + 1])
+    where: FloatArray | None = line[one[crossed].min()] if crossed.any() else None
+    return where
+
+
+def _boxes(line: FloatArray, segments: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and upper corners (n, 2) of the boxes around each so many segments of a polyline."""
+    first = np.arange(0, len(line) - 1, segments)
+    low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
+    return np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
+
+
+def _meet(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return whether boxes (..., 2) overlap or touch."""
+    meet: npt.NDArray[np.bool_] = (low[..., 0] <= other_high[..., 0]) & (other_low[..., 0] <= high[..., 0])
+    return meet & (low[..., 1] <= other_high[..., 1]) & (other_low[..., 1] <= high[..., 1])
 
 
 def _is_inside(polygon: FloatArray, x: float, y: float) -> bool:

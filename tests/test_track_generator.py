@@ -71,7 +71,7 @@ def test_curves_are_as_tight_as_the_kind_says(generated: list[Track]) -> None:
         cross = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]
         sides = [np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (a, c))]
         tightest.append(float((sides[0] * sides[1] * sides[2] / np.maximum(2 * np.abs(cross), 1e-9)).min()))
-    assert min(tightest) > rules.min_radius - 1.5
+    assert min(tightest) > rules.tightest[0] - 1.5
     if rules.is_tight:
         assert max(tightest) < rules.tightest[1] + 4
 
@@ -110,6 +110,22 @@ def test_every_family_yields_tracks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(track_generator, "FAMILIES", (family,))
         for kind in KINDS:
             assert generate_track(1, 0, kind).id == f"{kind}-1-0"
+
+
+@pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 12)])
+def test_few_roads_are_drawn_for_a_track(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of the time goes into those that are not taken."""
+    drawn = []
+    draw = track_generator._draw
+    monkeypatch.setattr(track_generator, "_draw", lambda *arguments: drawn.append(1) or draw(*arguments))
+    for number in range(COUNT):
+        generate_track(4, number, kind)
+    assert COUNT < len(drawn) < most * COUNT
+
+
+def test_control_points_are_few(generated: list[Track]) -> None:
+    """A track's tables grow with them."""
+    assert max(len(track.points) for track in generated) <= track_generator.MAX_COUNT
 
 
 def test_names_are_written_out() -> None:

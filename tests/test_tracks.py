@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from racer_env import tracks as tracks_module
 from racer_env.errors import TrackError
-from racer_env.tracks import DEFAULT_TRACKS_DIR, Track, available_tracks, load_track, load_tracks, parse_track
+from racer_env.tracks import (
+    DEFAULT_TRACKS_DIR,
+    Track,
+    available_tracks,
+    check_track,
+    load_track,
+    load_tracks,
+    parse_track,
+)
 from tests.helpers import TRACK_IDS, ring_document, track_document, with_value, without
 
 # Control points that make one thing wrong each, found by trying.
@@ -122,6 +131,51 @@ def test_track_that_cannot_be_driven_is_refused(points: list[tuple[float, float,
     """Crossing walls, a start off the road and an unreachable gate are refused, and named with their place."""
     with pytest.raises(TrackError, match=message):
         parse_track(track_document(points))
+
+
+@pytest.mark.parametrize("points", [WALLS_CROSS, SHARP_TRIANGLE])
+def test_track_from_elsewhere_is_checked_alike(points: list[tuple[float, float, float]]) -> None:
+    """As one from a file is."""
+    document = track_document(points)
+    with pytest.raises(TrackError) as of_file:
+        parse_track(document, "test")
+    with pytest.raises(TrackError) as of_track:
+        check_track(parse_track(document, must_be_drivable=False))
+    assert str(of_track.value) == str(of_file.value)
+
+
+def crosses(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> bool:
+    """Return whether two segments cross, from the sides on which their ends lie."""
+
+    def side(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> float:
+        return float((end - start)[0] * (point - start)[1] - (end - start)[1] * (point - start)[0])
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_first_crossing_is_what_every_pair_of_segments_says(is_same: bool) -> None:
+    """Lines are compared by boxes around runs of their segments, of which the last run is shorter."""
+    random, found = np.random.default_rng(3), []
+    for count in [*range(5, 40)] * 2:
+        angle = np.linspace(0, 2 * math.pi, count + 1)[:-1] + random.normal(0, 3.6 / count, (2, count))
+        rings = np.stack([np.cos(angle), np.sin(angle)], axis=2) * (
+            np.array([1.0, 0.9])[:, None, None] + random.normal(0, 0.05, (2, 1, 2))
+        )
+        line, other = (np.concatenate([ring, ring[:1]]) for ring in rings)
+        other = line if is_same else other
+        pairs = [
+            (one, two)
+            for one in range(count)
+            for two in range(count)
+            if not (is_same and (two - one) % count in (count - 1, 0, 1))
+        ]
+        met = [one for one, two in pairs if crosses(line[one], line[one + 1], other[two], other[two + 1])]
+        found.append(bool(met))
+        where = tracks_module._first_crossing(line, other, is_same)
+        assert (where is None) == (not met)
+        assert where is None or where.tolist() == line[min(met)].tolist()
+    assert 5 < sum(found) < len(found) - 5
 
 
 def test_drivable_check_can_be_left_out() -> None:

@@ -32,6 +32,7 @@ class CentreLine:
 
     Attributes:
         coefficients: (n, 4, 2) cubic, quadratic, linear and constant term of each segment in t in [0, 1].
+        chord_ends: (20 n, 2) points at parameters 1/20, 2/20, ..., n.
         lengths: (20 n + 1,) cumulative chord length at parameters 0, 1/20, ..., n.
         total_length: The last of them.
         point_lengths: (n,) arc length of each control point.
@@ -44,8 +45,8 @@ class CentreLine:
         n = len(points)
         t = np.arange(1, CHORDS_PER_SEGMENT + 1) / CHORDS_PER_SEGMENT
         powers = np.stack([t**3, t**2, t, np.ones_like(t)])
-        samples = np.einsum("kt,nkc->ntc", powers, self.coefficients).reshape(-1, 2)
-        steps = np.diff(np.concatenate([points[:1], samples]), axis=0)
+        self.chord_ends = np.einsum("kt,nkc->ntc", powers, self.coefficients).reshape(-1, 2)
+        steps = np.diff(np.concatenate([points[:1], self.chord_ends]), axis=0)
         self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2))])
         self.total_length = float(self.lengths[-1])
         self.point_lengths = self.lengths[: n * CHORDS_PER_SEGMENT : CHORDS_PER_SEGMENT]
@@ -92,17 +93,18 @@ class CentreLine:
 
 
 def _hermite_coefficients(points: FloatArray) -> FloatArray:
-    p0, p1, p2, p3 = (np.roll(points, shift, axis=0) for shift in (1, 0, -1, -2))
-    a, b, c = (_knot_interval(start, end) for start, end in ((p0, p1), (p1, p2), (p2, p3)))
+    ring = np.concatenate([points[-1:], points, points[:2]])  # of three points or more
+    intervals = _knot_intervals(np.diff(ring, axis=0))
+    p0, p1, p2, p3 = (ring[first : first + len(points)] for first in range(4))
+    a, b, c = (intervals[first : first + len(points)] for first in range(3))
     m1 = ((p1 - p0) / a - (p2 - p0) / (a + b) + (p2 - p1) / b) * b
     m2 = ((p2 - p1) / b - (p3 - p1) / (b + c) + (p3 - p2) / c) * b
     return np.stack([2 * p1 - 2 * p2 + m1 + m2, -3 * p1 + 3 * p2 - 2 * m1 - m2, m1, p1], axis=1)
 
 
-def _knot_interval(start: FloatArray, end: FloatArray) -> FloatArray:
-    d = end - start
-    interval = (d[:, :1] ** 2 + d[:, 1:] ** 2) ** 0.25
-    return np.where(interval < MIN_KNOT_INTERVAL, 1.0, interval)
+def _knot_intervals(steps: FloatArray) -> FloatArray:
+    intervals = (steps[:, :1] ** 2 + steps[:, 1:] ** 2) ** 0.25
+    return np.where(intervals < MIN_KNOT_INTERVAL, 1.0, intervals)
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,6 @@ class TrackGeometry:
         centre_line: The spline.
         total_length: Length of the centre line.
         inner_wall, outer_wall, inner_road_edge, outer_road_edge: Closed polylines (S + 1, 2).
-        gates: The checkpoints.
         start: (x, y, heading) of the standing start.
     """
 
@@ -140,13 +141,12 @@ class TrackGeometry:
         self.centre_line = CentreLine(points, half_widths)
         self.total_length = self.centre_line.total_length
         samples = max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * len(points))
-        walls, edges = self._boundaries(samples, wall_offset)
-        if _absolute_area(walls[0]) > _absolute_area(walls[1]):
-            walls.reverse()
-            edges.reverse()
-        self.inner_wall, self.outer_wall = (_closed(line) for line in walls)
-        self.inner_road_edge, self.outer_road_edge = (_closed(line) for line in edges)
-        self.gates = self._gates(checkpoint_count)
+        left, right = self._boundaries(samples, wall_offset)
+        if _absolute_area(left[0]) > _absolute_area(right[0]):
+            left, right = right, left
+        self.inner_wall, self.inner_road_edge = (_closed(line) for line in left)
+        self.outer_wall, self.outer_road_edge = (_closed(line) for line in right)
+        self._checkpoint_count = checkpoint_count
 
     @cached_property
     def start(self) -> tuple[float, float, float]:
@@ -155,34 +155,39 @@ class TrackGeometry:
         tx, ty = self.centre_line.unit_tangent_at(np.zeros(()))
         return float(x), float(y), math.atan2(ty, tx)
 
-    def _boundaries(self, samples: int, wall_offset: float) -> tuple[list[FloatArray], list[FloatArray]]:
-        """Return the walls and the road edges, each left and right of the centre line, (S, 2)."""
+    @cached_property
+    def gates(self) -> Gate:
+        """The checkpoints."""
+        return self._gates(self._checkpoint_count)
+
+    def _boundaries(self, samples: int, wall_offset: float) -> FloatArray:
+        """Return wall and road edge left and right of the centre line, (2, 2, S, 2)."""
         line = self.centre_line
         distance = np.arange(samples) * self.total_length / samples
         half_width = line.half_width_at(distance)
         wall = half_width + wall_offset
-        left_reduction, right_reduction = self._inner_reductions(distance, wall)
         centre, tangent = line.point_at(distance), line.unit_tangent_at(distance)
-        walls, edges = [], []
-        for reduction, side in ((left_reduction, 1.0), (right_reduction, -1.0)):
-            outward = side * np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+        lines = np.empty((len(distance), 2, 2, 2))
+        for side, reduction in enumerate(self._inner_reductions(distance, wall).T):
+            outward = (1.0, -1.0)[side] * np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
             reach = np.maximum(INNER_CLEARANCE, wall - reduction)
             road = np.minimum(half_width, reach - EDGE_CLEARANCE)
-            walls.append(_smoothed_polyline(centre + outward * reach[:, None]))
-            edges.append(_smoothed_polyline(centre + outward * road[:, None]))
-        return walls, edges
+            lines[:, side, 0] = centre + outward * reach[:, None]
+            lines[:, side, 1] = centre + outward * road[:, None]
+        for _ in range(POLYLINE_PASSES):
+            lines = circular_box_filter(lines, POLYLINE_RADIUS)
+        return np.moveaxis(lines, 0, 2)
 
-    def _inner_reductions(self, distance: FloatArray, wall: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how much nearer the left and the right wall stand than ``wall``, so that none folds in a curve."""
+    def _inner_reductions(self, distance: FloatArray, wall: FloatArray) -> FloatArray:
+        """Return how much nearer the left and the right wall stand than ``wall``, (S, 2): in a curve none may fold."""
         radius = _signed_radius(self.centre_line, distance, self.total_length / (2 * len(distance)))
         room = np.maximum(INNER_CLEARANCE, np.abs(radius) - INNER_CLEARANCE)
         folds = np.abs(radius) < wall + INNER_CLEARANCE
         reduction = np.where(folds, wall - np.minimum(wall, room), 0.0)
-        left = np.where(radius > 0, reduction, 0.0)
-        right = np.where(radius > 0, 0.0, reduction)
+        reductions = np.where(np.stack([radius > 0, radius <= 0], axis=1), reduction[:, None], 0.0)
         for _ in range(REDUCTION_PASSES):
-            left, right = (circular_box_filter(values, REDUCTION_RADIUS) for values in (left, right))
-        return left, right
+            reductions = circular_box_filter(reductions, REDUCTION_RADIUS)
+        return reductions
 
     def _gates(self, count: int) -> Gate:
         samples = len(self.inner_wall) - 1
@@ -210,21 +215,18 @@ def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> 
 
 
 def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
-    """Return the mean over 2 radius + 1 neighbours on a ring, as a running sum (its rounding is part of the game)."""
-    width = 2 * radius + 1
+    """Return the means (n, ...) over 2 radius + 1 rows of a ring (n, ...).
+
+    They come from a running sum, whose rounding is part of the game.
+    """
     ring = np.arange(len(values))
-    seed = np.cumsum(values[np.arange(-radius, radius + 1) % len(values)])[-1]
-    entering, leaving = values[(ring[:-1] + radius + 1) % len(values)], values[ring[:-1] - radius]
     # One cumulative sum over +entering, -leaving in turn adds in the same order as the loop would.
-    steps = np.stack([entering, -leaving], axis=1).ravel()
-    sums: FloatArray = np.cumsum(np.concatenate([[seed], steps]))[::2]
-    return sums / width
-
-
-def _smoothed_polyline(points: FloatArray) -> FloatArray:
-    for _ in range(POLYLINE_PASSES):
-        points = np.stack([circular_box_filter(points[:, axis], POLYLINE_RADIUS) for axis in (0, 1)], axis=1)
-    return points
+    steps = np.empty((2 * len(values) - 1, *values.shape[1:]))
+    steps[0] = np.cumsum(values[np.arange(-radius, radius + 1) % len(values)], axis=0)[-1]
+    steps[1::2] = values[(ring[:-1] + radius + 1) % len(values)]
+    steps[2::2] = -values[ring[:-1] - radius]
+    means: FloatArray = np.cumsum(steps, axis=0)[::2] / (2 * radius + 1)
+    return means
 
 
 def _absolute_area(points: FloatArray) -> float:
