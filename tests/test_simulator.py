@@ -12,6 +12,7 @@ from racer_env.config import AiConfig
 from racer_env.errors import ActionError, ConfigError
 from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
 from racer_env.simulator import tables
+from racer_env.simulator.kernels import CACHED_TRACKS, GROUP
 from racer_env.simulator.simulator import Simulator
 from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
 from racer_env.simulator.tables import (
@@ -644,20 +645,23 @@ def test_placing_again_equals_a_fresh_simulator(track: Track) -> None:
     assert_identical(rerun_one(used, start, actions), 0, run_one(track, start, actions))
 
 
-def test_tracks_in_one_batch_equal_separate_ones(tracks: list[Track]) -> None:
-    """Cars on several tracks in one batch do, bit for bit, what they do on a track alone."""
+@pytest.mark.parametrize(("copies", "count"), [(1, 9), (6, 40)])
+def test_tracks_in_one_batch_equal_separate_ones(tracks: list[Track], copies: int, count: int) -> None:
+    """Cars on several tracks in one batch do, bit for bit, what they do on a track alone; so many are fetched for."""
+    assert 3 < CACHED_TRACKS < 18
+    assert 9 < GROUP < 40
     random = np.random.default_rng(0)
-    batch = Simulator(tracks, 9, TEST_CONFIG)
-    geometries = [batch.track_of(car).geometry for car in range(9)]
+    batch = Simulator(tracks * copies, count, TEST_CONFIG)
+    geometries = [batch.track_of(car).geometry for car in range(count)]
     starts = [start_for(geometry, random_placement(geometry, random)) for geometry in geometries]
-    actions = random_actions(4, 200, 9)
-    batch.place(range(9), starts)
+    actions = random_actions(4, 200, count)
+    batch.place(range(count), starts)
     for row in actions:
         batch.step(row)
     many = states(batch)
     for index, track in enumerate(tracks):
         alone = Simulator([track], 1, TEST_CONFIG)
-        for car in range(index, 9, 3):
+        for car in range(index, count, 3):
             assert_identical(many, car, rerun_one(alone, starts[car], actions[:, car]))
 
 

@@ -67,6 +67,7 @@ TRACK_DTYPE = np.dtype(
         ("first_view", np.int64),
         ("first_block", np.int64),
         ("first_wall", np.uint32),  # unsigned, so that the compiler knows that no index is negative
+        ("wall_size", np.int64),  # segments of each wall
         ("first_sample_cell", np.int64),
         ("first_sample_list", np.int64),
         ("first_segment", np.int64),
@@ -146,6 +147,7 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     track["view_columns"], track["view_rows"] = sizes[VIEW_CELL]
     track["sample_columns"], track["sample_rows"] = sizes[SAMPLE_CELL]
     track["sample_count"] = count
+    track["wall_size"] = len(geometry.inner_wall) - 1
     track["gate_count"] = len(geometry.gates.arc_length)
     return Tables(
         tracks=track,
