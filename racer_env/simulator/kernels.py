@@ -263,26 +263,22 @@ def _fetch(tables, physics, cars, group):
     Without it, cars on hundreds of tracks would wait for one cache line after the other. It has three stages, as one
     table tells where to look in the next.
     """
-    views, lists = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    views, lists, samples = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     for k in range(len(group)):
         car = cars[group[k]]
         track = tables.tracks[car.track]
-        views[k] = track.first_view_cell + _cell(track, VIEW_CELL, track.view_columns, track.view_rows, car.x, car.y)
-        lists[k] = track.first_sample_cell + _cell(
-            track, SAMPLE_CELL, track.sample_columns, track.sample_rows, car.x, car.y
-        )
+        x, y = car.x, car.y
+        views[k] = track.first_view_cell + _cell(track, VIEW_CELL, track.view_columns, track.view_rows, x, y)
         _prefetch(tables.view_cells, views[k])
+        lists[k] = track.first_sample_cell + _cell(track, SAMPLE_CELL, track.sample_columns, track.sample_rows, x, y)
         _prefetch(tables.sample_cells, lists[k])
-        _prefetch(
-            tables.contact_cells,
-            track.first_contact_cell
-            + _cell(track, CONTACT_CELL, track.contact_columns, track.contact_rows, car.x, car.y),
-        )
+        contact = _cell(track, CONTACT_CELL, track.contact_columns, track.contact_rows, x, y)
+        _prefetch(tables.contact_cells, track.first_contact_cell + contact)
         lap = car.arc_length / track.total_length
-        sample = track.first_sample + int(lap * track.sample_count)
-        _prefetch(tables.sample_chords, sample)
+        samples[k] = track.first_sample + min(int(lap * track.sample_count), track.sample_count - 1)
+        _prefetch(tables.sample_chords, samples[k])
         for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], CACHE_LINE // 2):
-            _prefetch(tables.samples, sample + ahead)
+            _prefetch(tables.samples, samples[k] + ahead)
         inner = track.first_wall + int(lap * track.wall_size)
         outer = inner + track.wall_size + BLOCK
         for ahead in range(FETCHED_WALLS[0], FETCHED_WALLS[1], CACHE_LINE):
@@ -292,14 +288,12 @@ def _fetch(tables, physics, cars, group):
             _prefetch(tables.wall_y, outer + ahead)
         _prefetch(tables.gates, track.first_gate + car.checkpoint)
     for k in range(len(group)):
-        car = cars[group[k]]
-        track = tables.tracks[car.track]
+        track = tables.tracks[cars[group[k]].track]
         views[k] = track.first_view + tables.view_cells[views[k]] * VIEW_DIRECTIONS
         lists[k] = track.first_sample_list + tables.sample_cells[lists[k]]
         _prefetch(tables.views, views[k])
         _prefetch(tables.sample_lists, lists[k])
-        sample = int(car.arc_length / track.total_length * track.sample_count)
-        chord = tables.sample_chords[track.first_sample + sample]
+        chord = tables.sample_chords[samples[k]]
         _prefetch(tables.chords, track.first_chord + chord)
         _prefetch(tables.segments, track.first_segment + chord // CHORDS_PER_SEGMENT)
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
