@@ -28,7 +28,6 @@ GATE_SPACING = 45.0  # units, about
 MAX_COUNT = 32  # control points
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
-_WALL_SAMPLES = (0.28, 0.36)  # how far apart those of a hard track are, in radii of its tightest curve
 _NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d{{1,10}})-(?P<number>\d{{1,7}})")
 
 
@@ -40,20 +39,21 @@ class Kind:
         name: In front of its tracks' names.
         half_width: Range of half of the road's width, in units.
         tightest: Range that the radius of the tightest curve is drawn from, in units.
-        is_tight: Whether it really is so tight; otherwise at least that wide.
+        wall_samples: Range that the distance of its walls' samples is drawn from, in radii of the tightest curve;
+            None is as they come.
         clearance: Least distance of a wall from the centre line, in units.
     """
 
     name: str
     half_width: tuple[float, float]
     tightest: tuple[float, float]
-    is_tight: bool
+    wall_samples: tuple[float, float] | None
     clearance: float
 
 
 KINDS = {
-    NORMAL: Kind(NORMAL, (12.0, 28.0), (20.0, 60.0), False, 14.0),
-    HARD: Kind(HARD, (12.0, 16.0), (18.0, 22.0), True, 8.0),  # of 2,000 tighter ones 7 passed
+    NORMAL: Kind(NORMAL, (12.0, 28.0), (22.0, 110.0), None, 14.0),
+    HARD: Kind(HARD, (12.0, 16.0), (18.0, 22.0), (0.28, 0.36), 8.0),  # of 2,000 tighter ones 7 passed
 }
 
 
@@ -245,18 +245,15 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
     """Draw a road; None where its tightest curve would make it too long or too short."""
     points = _rounded_shape(random, rules)
     line = CentreLine(points, np.ones(len(points)))
-    if rules.is_tight:
-        points = _fitting_points(line, random.uniform(*_WALL_SAMPLES))
+    if rules.wall_samples is not None:
+        points = _fitting_points(line, random.uniform(*rules.wall_samples))
         line = CentreLine(points, np.ones(len(points)))
     shortest, longest = np.divide(LENGTHS, line.total_length)
     tightest = np.divide(rules.tightest, _min_radius(line))
-    if rules.is_tight:  # as large as its tightest curve wants it
-        low, high = max(shortest, tightest[0]), min(longest, tightest[1])
-        size = random.uniform(low, max(low, high))
-    else:
-        size, high = max(random.uniform(shortest, longest), random.uniform(*tightest)), longest
-    if size > high:
+    low, high = max(shortest, tightest[0]), min(longest, tightest[1])
+    if low > high:
         return None
+    size = random.uniform(low, high)
     turn = random.uniform(0, 2 * math.pi)
     points = size * points @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
     if random.random() < 0.5:

@@ -72,8 +72,7 @@ def test_curves_are_as_tight_as_the_kind_says(generated: list[Track]) -> None:
         sides = [np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (a, c))]
         tightest.append(float((sides[0] * sides[1] * sides[2] / np.maximum(2 * np.abs(cross), 1e-9)).min()))
     assert min(tightest) > rules.tightest[0] - 1.5
-    if rules.is_tight:
-        assert max(tightest) < rules.tightest[1] + 4
+    assert max(tightest) < rules.tightest[1] + 4
 
 
 def test_both_windings_occur(generated: list[Track]) -> None:
