@@ -28,7 +28,7 @@ GATE_SPACING = 45.0  # units, about
 MAX_COUNT = 32  # control points
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
-_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>\d{{1,10}})-(?P<number>\d{{1,7}})")
+_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def expand_names(names: Sequence[str], seed: int) -> list[str]:
         if kind not in KINDS or not colon:
             expanded.append(name)
             continue
-        if not count.isdecimal() or not 1 <= int(count) <= MAX_TRACKS:
+        if not re.fullmatch("[0-9]{1,7}", count) or not 1 <= int(count) <= MAX_TRACKS:
             raise TrackError(f"expected {kind}:N with N from 1 to {MAX_TRACKS:,}, got {name!r}")
         expanded.extend(f"{kind}-{seed}-{number}" for number in range(int(count)))
     return expanded

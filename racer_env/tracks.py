@@ -26,6 +26,7 @@ MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
 MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; for the same reason
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
 SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
+RUNS_AT_ONCE = 4_096  # pairs of runs that are looked at together, so that a ball of a road needs no gigabytes
 DRIVE_STEP = 2.0  # units between the points of the test drive along the centre line
 MIN_GATE_REACH = 100.0  # units of the centre line on either side of a gate where the test drive looks for it
 
@@ -304,9 +305,20 @@ def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> Float
     """Return where two closed polylines cross, or None; neighbours on one line do not count."""
     # Few pairs are near each other at all, and only those are worth an exact look.
     low, high = _boxes(line, SEGMENTS_IN_RUN)
-    runs = np.nonzero(_meet(low[:, None], high[:, None], *_boxes(other, SEGMENTS_IN_RUN)))
+    runs = np.argwhere(_meet(low[:, None], high[:, None], *_boxes(other, SEGMENTS_IN_RUN)))
+    for first in range(0, len(runs), RUNS_AT_ONCE):
+        where = _first_crossing_of(runs[first : first + RUNS_AT_ONCE], line, other, is_same)
+        if where is not None:
+            return where
+    return None
+
+
+def _first_crossing_of(
+    runs: npt.NDArray[np.int64], line: FloatArray, other: FloatArray, is_same: bool
+) -> FloatArray | None:
+    """Return where one of some pairs (m, 2) of runs of segments crosses, or None."""
     within = np.arange(SEGMENTS_IN_RUN)
-    one, two = (run[:, None] * SEGMENTS_IN_RUN + within for run in runs)
+    one, two = (run[:, None] * SEGMENTS_IN_RUN + within for run in runs.T)
     one, two = np.repeat(one, SEGMENTS_IN_RUN, axis=1).ravel(), np.tile(two, SEGMENTS_IN_RUN).ravel()
     wanted = (one < len(line) - 1) & (two < len(other) - 1)
     if is_same:  # each pair once

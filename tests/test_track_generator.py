@@ -139,7 +139,8 @@ def test_names_are_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["procedural:0", "procedural:", "procedural:-1", "procedural:many", "procedural:99999"]
+    "name",
+    ["procedural:0", "procedural:", "procedural:-1", "procedural:many", "procedural:99999", "procedural:" + "9" * 5000],
 )
 def test_no_number_of_tracks(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It is named, on the command line in one line."""

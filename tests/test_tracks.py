@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,18 @@ def test_first_crossing_is_what_every_pair_of_segments_says(is_same: bool) -> No
         assert (where is None) == (not met)
         assert where is None or where.tolist() == line[min(met)].tolist()
     assert 5 < sum(found) < len(found) - 5
+
+
+def test_a_ball_of_a_road_is_refused_in_little_memory() -> None:
+    """Nearly every segment is near every other one, so the pairs are looked at in parts."""
+    scattered = np.random.default_rng(1).random((400, 2)) * 5
+    document = track_document([(x, y, 20.0) for x, y in scattered.tolist()])
+    tracemalloc.start()
+    with pytest.raises(TrackError, match="wall crosses itself"):
+        parse_track(document)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
 
 
 def test_drivable_check_can_be_left_out() -> None:

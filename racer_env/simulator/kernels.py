@@ -275,7 +275,7 @@ def _fetch(tables, physics, cars, group):
         contact = _cell(track, CONTACT_CELL, track.contact_columns, track.contact_rows, x, y)
         _prefetch(tables.contact_cells, track.first_contact_cell + contact)
         lap = car.arc_length / track.total_length
-        samples[k] = track.first_sample + min(int(lap * track.sample_count), track.sample_count - 1)
+        samples[k] = track.first_sample + min(max(int(lap * track.sample_count), 0), track.sample_count - 1)
         _prefetch(tables.sample_chords, samples[k])
         for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], CACHE_LINE // 2):
             _prefetch(tables.samples, samples[k] + ahead)
