@@ -191,7 +191,7 @@ def parse_track(
 
 
 def check_track(track: Track) -> None:
-    """Check a track that did not come from a file as one from a file is checked.
+    """Check that a track that did not come from a file can be driven, as one from a file is checked.
 
     Raises:
         TrackError: It cannot be driven.
