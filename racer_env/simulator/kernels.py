@@ -22,6 +22,7 @@ from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
     BLOCK,
+    CACHE_LINE,
     CONTACT_CELL,
     NEAR_STEP,
     SAMPLE_CELL,
@@ -110,7 +111,7 @@ GROUP = 32  # cars that do their tick together, so that what they need of the ta
 CACHED_TRACKS = 16  # of so many, the tables stay in a processor's cache anyway
 FETCHED_SAMPLES = (-8, 12)  # around a car, in samples of the centre line
 FETCHED_WALLS = (-8, 48)  # in wall points
-CACHE_LINE = 8  # float64
+FLOATS_IN_LINE = CACHE_LINE // 8
 # Where the fields of LANES settled searches begin in one flat array: the search itself, the segment's cubics
 # relative to the car, the parameter t at arc length SPLIT, and the rates of t in arc length before and from there.
 LANES = 8
@@ -277,11 +278,11 @@ def _fetch(tables, physics, cars, group):
         lap = car.arc_length / track.total_length
         samples[k] = track.first_sample + min(max(int(lap * track.sample_count), 0), track.sample_count - 1)
         _prefetch(tables.sample_chords, samples[k])
-        for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], CACHE_LINE // 2):
+        for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], FLOATS_IN_LINE // 2):
             _prefetch(tables.samples, samples[k] + ahead)
         inner = track.first_wall + int(lap * track.wall_size)
         outer = inner + track.wall_size + BLOCK
-        for ahead in range(FETCHED_WALLS[0], FETCHED_WALLS[1], CACHE_LINE):
+        for ahead in range(FETCHED_WALLS[0], FETCHED_WALLS[1], FLOATS_IN_LINE):
             _prefetch(tables.wall_x, inner + ahead)
             _prefetch(tables.wall_y, inner + ahead)
             _prefetch(tables.wall_x, outer + ahead)
