@@ -324,11 +324,13 @@ def _folds(geometry: TrackGeometry) -> bool:
     return any((np.diff(wall, axis=0) * along).sum(axis=1).min() <= 0 for wall in walls)
 
 
-def _squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the squared distance of each point (n, 2) to each of others (m, 2), as (n, m)."""
+def _nearest(points: FloatArray, others: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """Return which of others (m, 2) is nearest to each point (n, 2), and their squared distances, both (n,)."""
     # As a product of matrices, which is several times as fast as differences.
-    squared: FloatArray = (points**2).sum(axis=1)[:, None] + (others**2).sum(axis=1) - 2.0 * points @ others.T
-    return squared
+    squared = points @ (-2.0 * others.T)
+    squared += (others**2).sum(axis=1)
+    nearest = squared.argmin(axis=1)
+    return nearest, squared[np.arange(len(points)), nearest] + (points**2).sum(axis=1)
 
 
 def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
@@ -337,11 +339,11 @@ def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
     distance = _evenly(line.total_length, _SAMPLE_STEP)
     centre = line.point_at(distance)
     for wall in (geometry.inner_wall[:-1], geometry.outer_wall[:-1]):
-        apart = _squared_distances(wall, centre)
-        if apart.min() < rules.clearance**2:
+        nearest, squared = _nearest(wall, centre)
+        if squared.min() < rules.clearance**2:
             return False
-        nearest = distance[apart.argmin(axis=1)]  # along a wall it must move on steadily
-        jump = np.abs(np.diff(np.append(nearest, nearest[0])))
+        reached = distance[nearest]  # along a wall it must move on steadily
+        jump = np.abs(np.diff(np.append(reached, reached[0])))
         if np.minimum(jump, line.total_length - jump).max() > LEG_DISTANCE:
             return False
     return True

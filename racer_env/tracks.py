@@ -4,6 +4,7 @@ A track is a JSON file with the keys ``id``, ``name``, ``checkpointCount`` and `
 list of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; the first is the start line.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -267,16 +268,18 @@ def _check_start(check: Checker, geometry: TrackGeometry) -> None:
 def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     """Drive a lap along the centre line and look whether it crosses every gate, in order."""
     gates, length = geometry.gates, geometry.total_length
+    steps = math.ceil(length / DRIVE_STEP)
+    line = geometry.centre_line.point_at(np.arange(steps + 1) * length / steps)
     reach = max(MIN_GATE_REACH, 1.5 * length / len(gates.arc_length))
-    offset = np.arange(-reach, reach + DRIVE_STEP, DRIVE_STEP)
-    line = geometry.centre_line.point_at(gates.arc_length[:, None] + offset)
-    start, end = line[:, :-1], line[:, 1:]
+    around = np.arange(-math.ceil(reach / DRIVE_STEP), math.ceil(reach / DRIVE_STEP))
+    place = np.floor(gates.arc_length[:, None] * steps / length).astype(np.int64) + around
+    start, end = line[place % steps], line[place % steps + 1]
     forward = ((end - start) * gates.direction[:, None]).sum(axis=2) > 0
     crossed = _crosses(start, end, gates.left[:, None], gates.right[:, None]) & forward
-    at = 0.0
+    at = 0
     for gate in [*range(1, len(crossed)), 0]:
-        places = gates.arc_length[gate] + offset[:-1][crossed[gate]] + (length if gate == 0 else 0.0)
-        later = places[places + DRIVE_STEP > at]  # each gate has its own steps
+        places = place[gate][crossed[gate]] + (steps if gate == 0 else 0)
+        later = places[places >= at]
         if not len(later):
             x, y = gates.centre[gate]
             raise check.fail(

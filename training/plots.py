@@ -111,7 +111,7 @@ def _draw_road(axes: "Axes", track: Track) -> None:
     axes.fill(*geometry.inner_wall.T, color=colour(style.OUTSIDE), zorder=1)
     line = geometry.centre_line
     at = np.linspace(0.0, track.length, 800)
-    centre, tangent, half_width = line.point_at(at), line.unit_tangent_at(at), line.half_width_at(at)[:, None]
+    (centre, tangent), half_width = line.point_and_tangent_at(at), line.half_width_at(at)[:, None]
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     left, right = centre + normal * half_width, centre - normal * half_width
     quads = np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1)

@@ -70,8 +70,8 @@ class _Drawing:
         self.surface = pygame.Surface(size, depth=32)
         line = track.geometry.centre_line
         self.distance = np.arange(0.0, track.length, STEP)
-        self.centre, self.half_width = line.point_at(self.distance), line.half_width_at(self.distance)
-        tangent = line.unit_tangent_at(self.distance)
+        self.half_width = line.half_width_at(self.distance)
+        self.centre, tangent = line.point_and_tangent_at(self.distance)
         self.normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
 
     def draw(self) -> pygame.Surface:

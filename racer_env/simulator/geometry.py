@@ -23,6 +23,8 @@ INNER_CLEARANCE = 4.0  # units kept between a wall and the centre of its curve, 
 EDGE_CLEARANCE = 2.0  # units between road edge and wall where the wall limits the road
 REDUCTION_RADIUS, REDUCTION_PASSES = 10, 3  # box filter of the walls' distances
 POLYLINE_RADIUS, POLYLINE_PASSES = 4, 2  # box filter of the finished polylines
+_T = np.arange(1, CHORDS_PER_SEGMENT + 1) / CHORDS_PER_SEGMENT
+_CHORD_POWERS = np.stack([_T**3, _T**2, _T, np.ones_like(_T)])
 
 
 class CentreLine:
@@ -43,9 +45,7 @@ class CentreLine:
         self.half_widths = half_widths
         self.coefficients = _hermite_coefficients(points)
         n = len(points)
-        t = np.arange(1, CHORDS_PER_SEGMENT + 1) / CHORDS_PER_SEGMENT
-        powers = np.stack([t**3, t**2, t, np.ones_like(t)])
-        self.chord_ends = np.einsum("kt,nkc->ntc", powers, self.coefficients).reshape(-1, 2)
+        self.chord_ends = np.einsum("kt,nkc->ntc", _CHORD_POWERS, self.coefficients).reshape(-1, 2)
         steps = np.diff(np.concatenate([points[:1], self.chord_ends]), axis=0)
         self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2))])
         self.total_length = float(self.lengths[-1])
@@ -60,7 +60,7 @@ class CentreLine:
     def parameter_at(self, distance: FloatArray) -> FloatArray:
         """Return the spline parameter in [0, n] at arc lengths of any value, same shape."""
         d = self.wrap(distance)
-        low = np.clip(np.searchsorted(self.lengths, d, side="right") - 1, 0, len(self.lengths) - 2)
+        low = np.minimum(np.searchsorted(self.lengths, d, side="right") - 1, len(self.lengths) - 2)
         chord = self.lengths[low + 1] - self.lengths[low]
         short = chord < MIN_CHORD
         share = np.where(short, 0.0, (d - self.lengths[low]) / np.where(short, 1.0, chord))
@@ -68,16 +68,16 @@ class CentreLine:
 
     def point_at(self, distance: FloatArray) -> FloatArray:
         """Return the points (..., 2) at arc lengths (...)."""
-        c, t = self._segment(distance)
-        point: FloatArray = ((c[..., 0, :] * t + c[..., 1, :]) * t + c[..., 2, :]) * t + c[..., 3, :]
-        return point
+        return _point(*self._segment(distance))
 
     def unit_tangent_at(self, distance: FloatArray) -> FloatArray:
         """Return the unit tangents (..., 2) at arc lengths (...)."""
-        c, t = self._segment(distance)
-        tangent = (3 * c[..., 0, :] * t + 2 * c[..., 1, :]) * t + c[..., 2, :]
-        unit: FloatArray = tangent / np.sqrt(tangent[..., :1] ** 2 + tangent[..., 1:] ** 2)
-        return unit
+        return _unit_tangent(*self._segment(distance))
+
+    def point_and_tangent_at(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the points and the unit tangents, both (..., 2), at arc lengths (...)."""
+        segment = self._segment(distance)
+        return _point(*segment), _unit_tangent(*segment)
 
     def half_width_at(self, distance: FloatArray) -> FloatArray:
         """Return the half-widths at arc lengths, linear between control points."""
@@ -90,6 +90,17 @@ class CentreLine:
         whole = np.floor(parameter)
         index = whole.astype(np.int64) % len(self.coefficients)
         return self.coefficients[index], (parameter - whole)[..., None]
+
+
+def _point(c: FloatArray, t: FloatArray) -> FloatArray:
+    point: FloatArray = ((c[..., 0, :] * t + c[..., 1, :]) * t + c[..., 2, :]) * t + c[..., 3, :]
+    return point
+
+
+def _unit_tangent(c: FloatArray, t: FloatArray) -> FloatArray:
+    tangent = (3 * c[..., 0, :] * t + 2 * c[..., 1, :]) * t + c[..., 2, :]
+    unit: FloatArray = tangent / np.sqrt(tangent[..., :1] ** 2 + tangent[..., 1:] ** 2)
+    return unit
 
 
 def _hermite_coefficients(points: FloatArray) -> FloatArray:
@@ -166,7 +177,7 @@ class TrackGeometry:
         distance = np.arange(samples) * self.total_length / samples
         half_width = line.half_width_at(distance)
         wall = half_width + wall_offset
-        centre, tangent = line.point_at(distance), line.unit_tangent_at(distance)
+        centre, tangent = line.point_and_tangent_at(distance)
         lines = np.empty((len(distance), 2, 2, 2))
         for side, reduction in enumerate(self._inner_reductions(distance, wall).T):
             outward = (1.0, -1.0)[side] * np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
@@ -192,7 +203,7 @@ class TrackGeometry:
     def _gates(self, count: int) -> Gate:
         samples = len(self.inner_wall) - 1
         arc_length = np.arange(count) * self.total_length / count
-        centre = self.centre_line.point_at(arc_length)
+        centre, direction = self.centre_line.point_and_tangent_at(arc_length)
         reach = max(5, math.ceil(samples / count))
         nearby = np.floor(arc_length / self.total_length * samples + 0.5).astype(np.int64)
         candidates = (nearby[:, None] + np.arange(-reach, reach + 1)) % samples
@@ -201,12 +212,12 @@ class TrackGeometry:
             offset = wall[candidates] - centre[:, None]
             nearest = np.argmin(np.sqrt(offset[..., 0] ** 2 + offset[..., 1] ** 2), axis=1)
             ends.append(wall[candidates[np.arange(count), nearest]])
-        return Gate(ends[0], ends[1], centre, self.centre_line.unit_tangent_at(arc_length), arc_length)
+        return Gate(ends[0], ends[1], centre, direction, arc_length)
 
 
 def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> FloatArray:
     """Return the radius of curvature at ``distance``: positive turns left, infinite is straight."""
-    u, v = line.unit_tangent_at(distance - half_step), line.unit_tangent_at(distance + half_step)
+    u, v = line.unit_tangent_at(np.stack([distance - half_step, distance + half_step]))
     angle = np.arccos(np.clip(u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1], -1.0, 1.0))
     curvature = angle / (2 * half_step)
     straight = curvature <= MIN_CURVATURE

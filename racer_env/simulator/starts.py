@@ -60,7 +60,7 @@ def start_at(
 ) -> Start:
     """Return a start on an out-lap; the arguments are those of a Placement."""
     distance = np.array(arc_length, dtype=np.float64)
-    centre, tangent = geometry.centre_line.point_at(distance), geometry.centre_line.unit_tangent_at(distance)
+    centre, tangent = geometry.centre_line.point_and_tangent_at(distance)
     position = centre + lateral * np.array([-tangent[1], tangent[0]])
     return Start(
         x=float(position[0]),
