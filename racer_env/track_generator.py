@@ -318,10 +318,8 @@ def _evenly(length: float, step: float) -> FloatArray:
 
 def _folds(geometry: TrackGeometry) -> bool:
     """Return whether a wall runs backwards somewhere; it would cross itself."""
-    samples = len(geometry.inner_wall) - 1
-    along = geometry.centre_line.unit_tangent_at(np.arange(samples) * geometry.total_length / samples)
     walls = (geometry.inner_wall, geometry.outer_wall)
-    return any((np.diff(wall, axis=0) * along).sum(axis=1).min() <= 0 for wall in walls)
+    return any((np.diff(wall, axis=0) * geometry.direction).sum(axis=1).min() <= 0 for wall in walls)
 
 
 def _nearest(points: FloatArray, others: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:

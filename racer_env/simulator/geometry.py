@@ -144,6 +144,7 @@ class TrackGeometry:
         centre_line: The spline.
         total_length: Length of the centre line.
         inner_wall, outer_wall, inner_road_edge, outer_road_edge: Closed polylines (S + 1, 2).
+        direction: (S, 2) unit tangent of the centre line where their points belong.
         start: (x, y, heading) of the standing start.
     """
 
@@ -152,7 +153,9 @@ class TrackGeometry:
         self.centre_line = CentreLine(points, half_widths)
         self.total_length = self.centre_line.total_length
         samples = max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * len(points))
-        left, right = self._boundaries(samples, wall_offset)
+        distance = np.arange(samples) * self.total_length / samples
+        centre, self.direction = self.centre_line.point_and_tangent_at(distance)
+        left, right = self._boundaries(distance, centre, wall_offset)
         if _absolute_area(left[0]) > _absolute_area(right[0]):
             left, right = right, left
         self.inner_wall, self.inner_road_edge = (_closed(line) for line in left)
@@ -171,16 +174,13 @@ class TrackGeometry:
         """The checkpoints."""
         return self._gates(self._checkpoint_count)
 
-    def _boundaries(self, samples: int, wall_offset: float) -> FloatArray:
+    def _boundaries(self, distance: FloatArray, centre: FloatArray, wall_offset: float) -> FloatArray:
         """Return wall and road edge left and right of the centre line, (2, 2, S, 2)."""
-        line = self.centre_line
-        distance = np.arange(samples) * self.total_length / samples
-        half_width = line.half_width_at(distance)
+        half_width = self.centre_line.half_width_at(distance)
         wall = half_width + wall_offset
-        centre, tangent = line.point_and_tangent_at(distance)
         lines = np.empty((len(distance), 2, 2, 2))
         for side, reduction in enumerate(self._inner_reductions(distance, wall).T):
-            outward = (1.0, -1.0)[side] * np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+            outward = (1.0, -1.0)[side] * np.stack([-self.direction[:, 1], self.direction[:, 0]], axis=1)
             reach = np.maximum(INNER_CLEARANCE, wall - reduction)
             road = np.minimum(half_width, reach - EDGE_CLEARANCE)
             lines[:, side, 0] = centre + outward * reach[:, None]
