@@ -1,6 +1,7 @@
 """Tracks out of a seed: closed roads of several families that pass the same checks as a track file.
 
-A track's name says how it is made again: ``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` is hard.
+A track's name says how it is made again: ``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` is
+hard, ``procedural-oval-7-12`` an oval.
 """
 
 import math
@@ -19,8 +20,7 @@ from racer_env.tracks import Track, check_track
 
 FloatArray = npt.NDArray[np.float64]
 
-NORMAL, HARD = "procedural", "procedural-hard"
-LENGTHS = (900.0, 3_500.0)  # units
+NORMAL, HARD, OVAL = "procedural", "procedural-hard", "procedural-oval"
 MAX_ATTEMPTS = 2_000  # for one track
 VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
 MAX_TRACKS = 4_096  # of one set
@@ -28,33 +28,7 @@ GATE_SPACING = 45.0  # units, about
 MAX_COUNT = 32  # control points
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
-_NAME = re.compile(rf"(?P<kind>{HARD}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What a track may be.
-
-    Attributes:
-        name: In front of its tracks' names.
-        half_width: Range of half of the road's width, in units.
-        tightest: Range that the radius of the tightest curve is drawn from, in units.
-        wall_samples: Range that the distance of its walls' samples is drawn from, in radii of the tightest curve;
-            None is as they come.
-        clearance: Least distance of a wall from the centre line, in units.
-    """
-
-    name: str
-    half_width: tuple[float, float]
-    tightest: tuple[float, float]
-    wall_samples: tuple[float, float] | None
-    clearance: float
-
-
-KINDS = {
-    NORMAL: Kind(NORMAL, (12.0, 28.0), (22.0, 110.0), None, 14.0),
-    HARD: Kind(HARD, (12.0, 16.0), (18.0, 22.0), (0.28, 0.36), 8.0),  # of 2,000 tighter ones 7 passed
-}
+_NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
 def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics | None = None) -> Track:
@@ -78,7 +52,7 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
             continue
         track = Track(
             id=f"{kind}-{seed}-{number}",
-            name=f"{'Hard' if kind == HARD else 'Procedural'} {seed}-{number}",
+            name=f"{kind.rpartition('-')[2].capitalize()} {seed}-{number}",
             checkpoint_count=max(12, round(road.length / GATE_SPACING)),
             points=road.points.round(3),
             half_widths=road.half_widths.round(3),
@@ -131,7 +105,7 @@ def track_of_name(name: str, physics: Physics | None = None) -> Track:
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise TrackError(f"expected {NORMAL}-SEED-NUMBER or {HARD}-SEED-NUMBER, got {name!r}")
+        raise TrackError(f"expected one of {', '.join(KINDS)} with -SEED-NUMBER, got {name!r}")
     return generate_track(int(match["seed"]), int(match["number"]), match["kind"], physics)
 
 
@@ -186,25 +160,15 @@ def _straights(random: np.random.Generator) -> FloatArray:
     return np.array(points) + jitter
 
 
-class Family(NamedTuple):
-    """A kind of shape.
-
-    Attributes:
-        draw: Returns points (n, 2) of any size.
-        rounds: How often its corners are rounded, at least and less than, for each of KINDS.
-    """
-
-    draw: Callable[[np.random.Generator], FloatArray]
-    rounds: dict[str, tuple[int, int]]
-
-
-# A hard track with rounder corners would be longer than it may be; a hull's corners are sharp.
-FAMILIES = (
-    Family(_fourier, {NORMAL: (0, 3), HARD: (0, 1)}),
-    Family(_star, {NORMAL: (0, 3), HARD: (0, 1)}),
-    Family(_bent_hull, {NORMAL: (0, 3), HARD: (1, 4)}),
-    Family(_straights, {NORMAL: (0, 3), HARD: (0, 1)}),
-)
+def _oval(random: np.random.Generator) -> FloatArray:
+    """Draw an oval, a little out of shape."""
+    count = 20
+    angle = np.arange(count) * 2 * math.pi / count
+    radius = np.ones(count)
+    for wave in (2, 3):
+        radius += random.uniform(0.0, 0.1) * np.cos(wave * angle + random.uniform(0, 2 * math.pi))
+    stretch = random.uniform(0.45, 0.85)
+    return np.stack([radius * np.cos(angle), stretch * radius * np.sin(angle)], axis=1)
 
 
 def _convex_hull(points: FloatArray) -> FloatArray:
@@ -222,6 +186,83 @@ def _convex_hull(points: FloatArray) -> FloatArray:
         return hull[:-1]
 
     return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+# --- What a track may be ---
+
+
+class Family(NamedTuple):
+    """Shapes of one sort.
+
+    Attributes:
+        draw: Returns points (n, 2) of any size.
+        rounds: How often its corners are rounded, at least and less than.
+    """
+
+    draw: Callable[[np.random.Generator], FloatArray]
+    rounds: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a track may be.
+
+    Attributes:
+        name: In front of its tracks' names.
+        families: One of which its shape is.
+        length: Range of the length of the centre line, in units.
+        half_width: Range of half of the road's width, in units.
+        tightest: Range that the radius of the tightest curve is drawn from, in units.
+        wall_samples: Range that the distance of its walls' samples is drawn from, in radii of the tightest curve;
+            None is as they come.
+        clearance: Least distance of a wall from the centre line, in units.
+    """
+
+    name: str
+    families: tuple[Family, ...]
+    length: tuple[float, float]
+    half_width: tuple[float, float]
+    tightest: tuple[float, float]
+    wall_samples: tuple[float, float] | None
+    clearance: float
+
+
+KINDS = {
+    NORMAL: Kind(
+        NORMAL,
+        families=tuple(Family(draw, (0, 3)) for draw in (_fourier, _star, _bent_hull, _straights)),
+        length=(900.0, 3_500.0),
+        half_width=(12.0, 28.0),
+        tightest=(22.0, 110.0),
+        wall_samples=None,
+        clearance=14.0,
+    ),
+    HARD: Kind(
+        HARD,
+        # With rounder corners they would be longer than they may be; a hull's corners are sharp.
+        families=(
+            Family(_fourier, (0, 1)),
+            Family(_star, (0, 1)),
+            Family(_bent_hull, (1, 4)),
+            Family(_straights, (0, 1)),
+        ),
+        length=(900.0, 3_500.0),
+        half_width=(12.0, 16.0),
+        tightest=(18.0, 22.0),  # of 2,000 tighter ones 7 passed
+        wall_samples=(0.28, 0.36),
+        clearance=8.0,
+    ),
+    # Short, wide and flat out all the way, where the line is all that a driver can win by.
+    OVAL: Kind(
+        OVAL,
+        families=(Family(_oval, (0, 1)),),
+        length=(900.0, 1_700.0),
+        half_width=(18.0, 28.0),
+        tightest=(70.0, 150.0),
+        wall_samples=None,
+        clearance=14.0,
+    ),
+}
 
 
 # --- From a shape to a road ---
@@ -248,7 +289,7 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
     if rules.wall_samples is not None:
         points = _fitting_points(line, random.uniform(*rules.wall_samples))
         line = CentreLine(points, np.ones(len(points)))
-    shortest, longest = np.divide(LENGTHS, line.total_length)
+    shortest, longest = np.divide(rules.length, line.total_length)
     tightest = np.divide(rules.tightest, _min_radius(line))
     low, high = max(shortest, tightest[0]), min(longest, tightest[1])
     if low > high:
@@ -284,14 +325,14 @@ def _fitting_points(line: CentreLine, spacing: float) -> FloatArray:
 
 def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
     """Draw control points (n, 2) of any size: evenly along the polygon of a shape, whose corners are rounded."""
-    family = FAMILIES[random.integers(len(FAMILIES))]
+    family = rules.families[random.integers(len(rules.families))]
     corners = family.draw(random)
     closed = np.concatenate([corners, corners[:1]])
     reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
     count = int(random.integers(16, 29))
     at = np.arange(count) * reached[-1] / count
     points = np.stack([np.interp(at, reached, closed[:, axis]) for axis in (0, 1)], axis=1)
-    for _ in range(int(random.integers(*family.rounds[rules.name]))):
+    for _ in range(int(random.integers(*family.rounds))):
         points = 0.25 * np.roll(points, 1, axis=0) + 0.5 * points + 0.25 * np.roll(points, -1, axis=0)
     return points
 

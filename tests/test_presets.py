@@ -27,9 +27,9 @@ def test_shipped_presets_are_sound(name: str) -> None:
 
 
 def test_the_presets_there_are() -> None:
-    """For one track in seconds, for fast laps, for smooth ones, and for any road."""
-    assert preset_names() == ["fast", "general", "quick", "smooth"]
-    with pytest.raises(ConfigError, match="no preset 'slow'; there are: fast, general, quick, smooth"):
+    """For one track in seconds, for fast laps, for smooth ones, and for any road, in a minute or in minutes."""
+    assert preset_names() == ["fast", "general", "general-long", "quick", "smooth"]
+    with pytest.raises(ConfigError, match="no preset 'slow'; there are: fast, general, general-long, quick, smooth"):
         preset_path("slow")
 
 

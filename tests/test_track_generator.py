@@ -1,5 +1,6 @@
 """Generated tracks: the same from the same seed, drivable, and as their kind says."""
 
+import dataclasses
 import json
 import time
 from pathlib import Path
@@ -10,11 +11,10 @@ import pytest
 from racer_env import track_generator
 from racer_env.errors import TrackError
 from racer_env.track_generator import (
-    FAMILIES,
     HARD,
     KINDS,
-    LENGTHS,
     NORMAL,
+    OVAL,
     expand_names,
     generate_track,
     track_of_name,
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(30)
 COUNT = 12
 
 
-@pytest.fixture(scope="module", params=[NORMAL, HARD])
+@pytest.fixture(scope="module", params=list(KINDS))
 def generated(request: pytest.FixtureRequest) -> list[Track]:
     """Some tracks of each kind."""
     return [generate_track(3, number, request.param) for number in range(COUNT)]
@@ -38,22 +38,23 @@ def generated(request: pytest.FixtureRequest) -> list[Track]:
 
 def kind_of(track: Track) -> track_generator.Kind:
     """Return the kind that a track's name says."""
-    return KINDS[HARD if track.id.startswith(HARD) else NORMAL]
+    return KINDS[track_generator.kind_of(track.id) or ""]
 
 
 def test_the_same_name_is_the_same_track() -> None:
     """Whatever was made before; another number, seed or kind is another track."""
     one = generate_track(7, 2)
     assert track_of_name("procedural-7-2").fingerprint == one.fingerprint == load_track("procedural-7-2").fingerprint
-    others = [generate_track(7, 3), generate_track(8, 2), generate_track(7, 2, HARD)]
-    assert len({track.fingerprint for track in [one, *others]}) == 4
+    others = [generate_track(7, 3), generate_track(8, 2), *(generate_track(7, 2, kind) for kind in (HARD, OVAL))]
+    assert len({track.fingerprint for track in [one, *others]}) == 5
 
 
 def test_lengths_and_widths(generated: list[Track]) -> None:
     """Within what the kind allows; constant and varying widths both occur."""
+    shortest, longest = kind_of(generated[0]).length
     low, high = kind_of(generated[0]).half_width
     for track in generated:
-        assert LENGTHS[0] - 20 <= track.length <= LENGTHS[1] + 20
+        assert shortest - 20 <= track.length <= longest + 20
         assert low - 1e-3 <= track.half_widths.min() <= track.half_widths.max() <= high + 1e-3
     varying = [np.ptp(track.half_widths) > 0.5 for track in generated]
     assert any(varying)
@@ -103,15 +104,15 @@ def test_they_pass_the_checks_of_a_file(generated: list[Track]) -> None:
         assert parse_track(track.to_json()).fingerprint == track.fingerprint
 
 
-def test_every_family_yields_tracks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of both kinds."""
-    for family in FAMILIES:
-        monkeypatch.setattr(track_generator, "FAMILIES", (family,))
-        for kind in KINDS:
-            assert generate_track(1, 0, kind).id == f"{kind}-1-0"
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_family_yields_tracks(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind."""
+    for family in KINDS[kind].families:
+        monkeypatch.setitem(KINDS, kind, dataclasses.replace(KINDS[kind], families=(family,)))
+        assert generate_track(1, 0, kind).id == f"{kind}-1-0"
 
 
-@pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 12)])
+@pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 12), (OVAL, 4)])
 def test_few_roads_are_drawn_for_a_track(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most of the time goes into those that are not taken."""
     drawn = []
@@ -129,8 +130,17 @@ def test_control_points_are_few(generated: list[Track]) -> None:
 
 def test_names_are_written_out() -> None:
     """So many of a seed; other names stay."""
-    assert expand_names(["track-01", "procedural:2", "procedural-hard:1", "procedural-4-9"], 6) == [
-        *("track-01", "procedural-6-0", "procedural-6-1", "procedural-hard-6-0", "procedural-4-9")
+    assert expand_names(
+        ["track-01", "procedural:2", "procedural-hard:1", "procedural-oval:1", "procedural-4-9"], 6
+    ) == [
+        *(
+            "track-01",
+            "procedural-6-0",
+            "procedural-6-1",
+            "procedural-hard-6-0",
+            "procedural-oval-6-0",
+            "procedural-4-9",
+        )
     ]
     assert [track.id for track in load_tracks(expand_names(["procedural:2"], 1))] == [
         "procedural-1-0",
@@ -155,7 +165,7 @@ def test_no_number_of_tracks(name: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_name_that_says_nothing() -> None:
     """It is no generated track's."""
-    with pytest.raises(TrackError, match="expected procedural-SEED-NUMBER"):
+    with pytest.raises(TrackError, match="expected one of procedural, procedural-hard, procedural-oval with"):
         track_of_name("procedural-x-1")
     with pytest.raises(TrackError, match="procedural-7-12 is generated"):
         load_track("procedural-7")

@@ -116,6 +116,12 @@ def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
     assert arguments["n_steps"] * cars >= 4096 - cars
 
 
+def test_a_rollout_is_as_long_as_asked() -> None:
+    """For each of many cars at least so many steps; few cars drive longer."""
+    assert ppo_arguments(PpoSettings(steps_per_car=256), 96)["n_steps"] == 256
+    assert ppo_arguments(PpoSettings(steps_per_car=256), 8)["n_steps"] == 512
+
+
 def test_a_rollout_far_beyond_the_end_spoils_nothing(tmp_path: Path) -> None:
     """A single step asked for is a whole rollout; the learning rate, which falls to 0, does not fall below."""
     assert ppo(tmp_path, "--timesteps", "1", "--run-name", "one") == 0

@@ -115,8 +115,8 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
         nargs="+",
         default=[],
         metavar="ID",
-        help="one or more tracks: ids, paths that end in .json, 'all', or 'procedural:64' and 'procedural-hard:8' for "
-        f"so many generated ones (default: {default})",
+        help="one or more tracks: ids, paths that end in .json, 'all', or 'procedural:64', 'procedural-hard:8' and "
+        f"'procedural-oval:8' for so many generated ones (default: {default})",
     )
     parser.add_argument(
         "--track-seed", type=whole_number(0), default=0, metavar="S", help="of the generated tracks (default: 0)"

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from racer_env.bridge import Bridge
 
-ROLLOUT_STEPS = 4096  # environment steps per rollout with few cars
-STEPS_PER_CAR = 64  # and at least this many for each of many cars
+ROLLOUT_STEPS = 4096  # environment steps per rollout, at least
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class PpoSettings:
     learning_rate: float = setting(1e-3, 0, 1, "falls linearly to 0 over the run")
     minibatches: int = setting(4, 1, 1024, "a rollout is cut into so many")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
+    steps_per_car: int = setting(64, 1, 100_000, "environment steps of each car in a rollout, at least")
     gamma: float = setting(0.99, 0, 1, "discount")
     gae_lambda: float = setting(0.95, 0, 1, "bias against variance of the advantage")
     clip_range: float = setting(0.2, 1e-6, 10, "how far an update may change the policy")
@@ -63,7 +63,7 @@ def num_envs(num_tracks: int, bridge: "Bridge | None") -> int:
 
 def ppo_arguments(settings: PpoSettings, cars: int) -> dict[str, Any]:
     """Return PPO's arguments: few cars drive longer, so that a rollout stays long; minibatches are of equal size."""
-    least = max(STEPS_PER_CAR, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
+    least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
     unit = settings.minibatches // math.gcd(settings.minibatches, cars)
     n_steps = math.ceil(least / unit) * unit
     return {
