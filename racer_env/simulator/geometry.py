@@ -178,24 +178,24 @@ class TrackGeometry:
         """Return wall and road edge left and right of the centre line, (2, 2, S, 2)."""
         half_width = self.centre_line.half_width_at(distance)
         wall = half_width + wall_offset
-        lines = np.empty((len(distance), 2, 2, 2))
-        for side, reduction in enumerate(self._inner_reductions(distance, wall).T):
-            outward = (1.0, -1.0)[side] * np.stack([-self.direction[:, 1], self.direction[:, 0]], axis=1)
+        lines = np.empty((2, 2, 2, len(distance)))  # the samples last, as the filters want them
+        for side, reduction in enumerate(self._inner_reductions(distance, wall)):
+            outward = (1.0, -1.0)[side] * np.stack([-self.direction[:, 1], self.direction[:, 0]])
             reach = np.maximum(INNER_CLEARANCE, wall - reduction)
             road = np.minimum(half_width, reach - EDGE_CLEARANCE)
-            lines[:, side, 0] = centre + outward * reach[:, None]
-            lines[:, side, 1] = centre + outward * road[:, None]
+            lines[side, 0] = centre.T + outward * reach
+            lines[side, 1] = centre.T + outward * road
         for _ in range(POLYLINE_PASSES):
             lines = circular_box_filter(lines, POLYLINE_RADIUS)
-        return np.moveaxis(lines, 0, 2)
+        return np.moveaxis(lines, 2, 3)
 
     def _inner_reductions(self, distance: FloatArray, wall: FloatArray) -> FloatArray:
-        """Return how much nearer the left and the right wall stand than ``wall``, (S, 2): in a curve none may fold."""
+        """Return how much nearer the left and the right wall stand than ``wall``, (2, S): in a curve none may fold."""
         radius = _signed_radius(self.centre_line, distance, self.total_length / (2 * len(distance)))
         room = np.maximum(INNER_CLEARANCE, np.abs(radius) - INNER_CLEARANCE)
         folds = np.abs(radius) < wall + INNER_CLEARANCE
         reduction = np.where(folds, wall - np.minimum(wall, room), 0.0)
-        reductions = np.where(np.stack([radius > 0, radius <= 0], axis=1), reduction[:, None], 0.0)
+        reductions = np.where(np.stack([radius > 0, radius <= 0]), reduction, 0.0)
         for _ in range(REDUCTION_PASSES):
             reductions = circular_box_filter(reductions, REDUCTION_RADIUS)
         return reductions
@@ -226,17 +226,18 @@ def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> 
 
 
 def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
-    """Return the means (n, ...) over 2 radius + 1 rows of a ring (n, ...).
+    """Return the means (..., n) over 2 radius + 1 neighbours in rings (..., n), of more than ``radius`` values.
 
     They come from a running sum, whose rounding is part of the game.
     """
-    ring = np.arange(len(values))
+    count, size = values.shape[-1], 2 * radius + 1
+    around = np.concatenate([values[..., count - radius :], values, values[..., : radius + 1]], axis=-1)
     # One cumulative sum over +entering, -leaving in turn adds in the same order as the loop would.
-    steps = np.empty((2 * len(values) - 1, *values.shape[1:]))
-    steps[0] = np.cumsum(values[np.arange(-radius, radius + 1) % len(values)], axis=0)[-1]
-    steps[1::2] = values[(ring[:-1] + radius + 1) % len(values)]
-    steps[2::2] = -values[ring[:-1] - radius]
-    means: FloatArray = np.cumsum(steps, axis=0)[::2] / (2 * radius + 1)
+    steps = np.empty((*values.shape[:-1], 2 * count - 1))
+    steps[..., 0] = np.cumsum(around[..., :size], axis=-1)[..., -1]
+    steps[..., 1::2] = around[..., size : size + count - 1]
+    steps[..., 2::2] = -around[..., : count - 1]
+    means: FloatArray = np.cumsum(steps, axis=-1)[..., ::2] / size
     return means
 
 
