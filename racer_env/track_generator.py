@@ -306,7 +306,7 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
         around = np.arange(len(points)) * 2 * math.pi / len(points)
         waves = np.cos(around * random.integers(1, 4) + random.uniform(0, 2 * math.pi))
         half_widths = np.clip(half_widths * (1 + random.uniform(0.05, 0.25) * waves), low, high)
-    turning = _turning(points)
+    turning = _turning(points - np.roll(points, 1, axis=0))
     straightest = int(np.argmax(turning <= np.sort(turning)[len(turning) // 5]))
     points, half_widths = np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
     return Road(points, half_widths, size * line.total_length)
@@ -337,18 +337,17 @@ def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
     return points
 
 
-def _turning(points: FloatArray) -> FloatArray:
-    """Return how much the road turns at each control point, in radians."""
-    steps = np.diff(np.concatenate([points[-1:], points, points[:1]]), axis=0)
-    before, after = steps[:-1], steps[1:]
-    cross = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
-    turning: FloatArray = np.abs(np.arctan2(cross, (before * after).sum(axis=1)))
+def _turning(steps: FloatArray) -> FloatArray:
+    """Return how much a closed line of steps (n, 2) turns after each of them, in radians."""
+    x, y = steps.T
+    following_x, following_y = np.append(x[1:], x[0]), np.append(y[1:], y[0])
+    turning: FloatArray = np.abs(np.arctan2(x * following_y - y * following_x, x * following_x + y * following_y))
     return turning
 
 
 def _min_radius(line: CentreLine) -> float:
     """Return the radius of the tightest curve, by the chords of the line."""
-    return float((np.diff(line.lengths) / np.maximum(_turning(line.chord_ends), 1e-9)).min())
+    return float((np.hypot(*line.chords.T) / np.maximum(_turning(line.chords), 1e-9)).min())
 
 
 def _evenly(length: float, step: float) -> FloatArray:
@@ -366,8 +365,8 @@ def _folds(geometry: TrackGeometry) -> bool:
 def _nearest(points: FloatArray, others: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Return which of others (m, 2) is nearest to each point (n, 2), and their squared distances, both (n,)."""
     # As a product of matrices, which is several times as fast as differences.
-    squared = points @ (-2.0 * others.T)
-    squared += (others**2).sum(axis=1)
+    weights = np.concatenate([-2.0 * others.T, (others**2).sum(axis=1)[None]])
+    squared = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ weights
     nearest = squared.argmin(axis=1)
     return nearest, squared[np.arange(len(points)), nearest] + (points**2).sum(axis=1)
 

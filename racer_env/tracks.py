@@ -29,7 +29,7 @@ MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
 SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
 RUNS_AT_ONCE = 4_096  # pairs of runs that are looked at together, so that a ball of a road needs no gigabytes
 DRIVE_STEP = 2.0  # units between the points of the test drive along the centre line
-MIN_GATE_REACH = 100.0  # units of the centre line on either side of a gate where the test drive looks for it
+MIN_GATE_REACH = 60.0  # units of the centre line on either side of a gate where the test drive looks for it
 
 FloatArray = npt.NDArray[np.float64]
 

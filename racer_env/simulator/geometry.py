@@ -35,6 +35,7 @@ class CentreLine:
     Attributes:
         coefficients: (n, 4, 2) cubic, quadratic, linear and constant term of each segment in t in [0, 1].
         chord_ends: (20 n, 2) points at parameters 1/20, 2/20, ..., n.
+        chords: (20 n, 2) from each to the next, the first from parameter 0.
         lengths: (20 n + 1,) cumulative chord length at parameters 0, 1/20, ..., n.
         total_length: The last of them.
         point_lengths: (n,) arc length of each control point.
@@ -46,8 +47,8 @@ class CentreLine:
         self.coefficients = _hermite_coefficients(points)
         n = len(points)
         self.chord_ends = np.einsum("kt,nkc->ntc", _CHORD_POWERS, self.coefficients).reshape(-1, 2)
-        steps = np.diff(np.concatenate([points[:1], self.chord_ends]), axis=0)
-        self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2))])
+        self.chords = np.diff(np.concatenate([points[:1], self.chord_ends]), axis=0)
+        self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(self.chords[:, 0] ** 2 + self.chords[:, 1] ** 2))])
         self.total_length = float(self.lengths[-1])
         self.point_lengths = self.lengths[: n * CHORDS_PER_SEGMENT : CHORDS_PER_SEGMENT]
 
