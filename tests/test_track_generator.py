@@ -98,6 +98,17 @@ def test_walls_keep_their_distance(generated: list[Track]) -> None:
             assert np.minimum(jumps, track.length - jumps).max() < 75
 
 
+def test_a_road_too_near_to_its_wall_is_not_taken() -> None:
+    """The wall's least distance from the centre line decides, to within the step of the check."""
+    geometry = generate_track(3, 0, HARD).geometry
+    centre = geometry.centre_line.point_at(np.arange(0.0, geometry.total_length, 0.5))
+    walls = np.concatenate([geometry.inner_wall, geometry.outer_wall])
+    least = float(np.hypot(walls[:, None, 0] - centre[:, 0], walls[:, None, 1] - centre[:, 1]).min())
+    for clearance, is_taken in ((least - 0.1, True), (least + 1.0, False)):
+        rules = dataclasses.replace(KINDS[HARD], clearance=clearance)
+        assert track_generator._is_clear(geometry, rules) is is_taken
+
+
 def test_they_pass_the_checks_of_a_file(generated: list[Track]) -> None:
     """What is written out is a track like any other."""
     for track in generated:

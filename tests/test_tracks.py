@@ -134,6 +134,22 @@ def test_track_that_cannot_be_driven_is_refused(points: list[tuple[float, float,
         parse_track(track_document(points))
 
 
+@pytest.mark.parametrize(
+    ("points", "gates", "gate"),
+    [
+        ([(-195, -15, 20), (160, 165, 20), (-110, -5, 20)], 31, 16),  # crossed backwards only
+        ([(-200, -180, 41), (-5, 180, 41), (-75, -95, 41)], 22, 12),  # crossed before the one in front of it
+    ],
+)
+def test_every_gate_is_crossed_forwards_and_in_its_turn(
+    points: list[tuple[float, float, float]], gates: int, gate: int
+) -> None:
+    """A car on the centre line must collect them all; where the walls fold, some gates stand across."""
+    document = dict(track_document(points), checkpointCount=gates)
+    with pytest.raises(TrackError, match=rf"gate {gate} near .* cannot be crossed"):
+        parse_track(document)
+
+
 @pytest.mark.parametrize("points", [WALLS_CROSS, SHARP_TRIANGLE])
 def test_track_from_elsewhere_is_checked_alike(points: list[tuple[float, float, float]]) -> None:
     """As one from a file is."""

@@ -26,7 +26,7 @@ class PpoSettings:
     learning_rate: float = setting(1e-3, 0, 1, "falls linearly to 0 over the run")
     minibatches: int = setting(4, 1, 1024, "a rollout is cut into so many")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
-    steps_per_car: int = setting(64, 1, 100_000, "environment steps of each car in a rollout, at least")
+    steps_per_car: int = setting(64, 1, 10_000, "environment steps of each car in a rollout, at least")
     gamma: float = setting(0.99, 0, 1, "discount")
     gae_lambda: float = setting(0.95, 0, 1, "bias against variance of the advantage")
     clip_range: float = setting(0.2, 1e-6, 10, "how far an update may change the policy")
