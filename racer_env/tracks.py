@@ -269,16 +269,21 @@ def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     """Drive a lap along the centre line and look whether it crosses every gate, in order."""
     gates, length = geometry.gates, geometry.total_length
     steps = math.ceil(length / DRIVE_STEP)
-    line = geometry.centre_line.point_at(np.arange(steps + 1) * length / steps)
+    line = geometry.centre_line.point_at(np.arange(steps) * length / steps)
     reach = max(MIN_GATE_REACH, 1.5 * length / len(gates.arc_length))
-    around = np.arange(-math.ceil(reach / DRIVE_STEP), math.ceil(reach / DRIVE_STEP))
+    around = np.arange(-math.ceil(reach / DRIVE_STEP), math.ceil(reach / DRIVE_STEP) + 1)
     place = np.floor(gates.arc_length[:, None] * steps / length).astype(np.int64) + around
-    start, end = line[place % steps], line[place % steps + 1]
-    forward = ((end - start) * gates.direction[:, None]).sum(axis=2) > 0
-    crossed = _crosses(start, end, gates.left[:, None], gates.right[:, None]) & forward
+    offset, across = line[place % steps] - gates.left[:, None], gates.right - gates.left
+    # Each point is on one side of a gate, so that no rounding can hide a crossing between two of them.
+    side = _cross(across[:, None], offset)
+    before, after, step = side[:, :-1], side[:, 1:], np.diff(offset, axis=1)
+    passes = ((before > 0) != (after > 0)) & ((step * gates.direction[:, None]).sum(axis=2) > 0)
+    share = before / np.where(passes, before - after, 1.0)
+    met = ((offset[:, :-1] + share[..., None] * step) * across[:, None]).sum(axis=2)
+    crossed = passes & (met >= 0) & (met <= (across**2).sum(axis=1)[:, None])
     at = 0
     for gate in [*range(1, len(crossed)), 0]:
-        places = place[gate][crossed[gate]] + (steps if gate == 0 else 0)
+        places = place[gate, :-1][crossed[gate]] + (steps if gate == 0 else 0)
         later = places[places >= at]
         if not len(later):
             x, y = gates.centre[gate]

@@ -1,5 +1,6 @@
 """Finding, loading and checking track files."""
 
+import itertools
 import json
 import math
 import re
@@ -132,6 +133,13 @@ def test_track_that_cannot_be_driven_is_refused(points: list[tuple[float, float,
     """Crossing walls, a start off the road and an unreachable gate are refused, and named with their place."""
     with pytest.raises(TrackError, match=message):
         parse_track(track_document(points))
+
+
+def test_no_gate_of_a_simple_road_is_missed() -> None:
+    """Wherever the points of the test drive fall: gate 0 is where the lap ends, and others are hit exactly."""
+    for width, narrower, gates in itertools.product(range(130, 290, 10), (20, 10, 0), (8, 20, 30)):
+        points = [(width, 0, 20), (0, width - narrower, 20), (-width, 0, 20), (0, narrower - width, 20)]
+        parse_track(dict(track_document(points), checkpointCount=gates))
 
 
 @pytest.mark.parametrize(
