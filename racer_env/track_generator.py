@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from racer_env.errors import TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.geometry import BOUNDARY_SAMPLES_PER_POINT, CentreLine, TrackGeometry
+from racer_env.simulator.geometry import CentreLine, TrackGeometry, boundary_samples
 from racer_env.tracks import Track, check_track
 
 FloatArray = npt.NDArray[np.float64]
@@ -25,8 +25,9 @@ MAX_ATTEMPTS = 2_000  # for one track
 VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
 MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
-MAX_COUNT = 32  # control points
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
+_FITTING_ROUNDS = 6  # of making a shape rounder or sharper
+_FITTING_SHARE = 0.15  # of the way to its neighbours that a control point moves in such a round
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
 _NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
@@ -212,54 +213,58 @@ class Kind:
         families: One of which its shape is.
         length: Range of the length of the centre line, in units.
         half_width: Range of half of the road's width, in units.
+        points: Range of the number of control points.
         tightest: Range that the radius of the tightest curve is drawn from, in units.
-        wall_samples: Range that the distance of its walls' samples is drawn from, in radii of the tightest curve;
-            None is as they come.
+        wall_samples: Range of the distance of its walls' samples, in radii of the tightest curve.
         clearance: Least distance of a wall from the centre line, in units.
     """
 
     name: str
     families: tuple[Family, ...]
+    points: tuple[int, int]
     length: tuple[float, float]
     half_width: tuple[float, float]
     tightest: tuple[float, float]
-    wall_samples: tuple[float, float] | None
+    wall_samples: tuple[float, float]
     clearance: float
 
 
+AS_THEY_COME = (0.0, math.inf)
 KINDS = {
     NORMAL: Kind(
         NORMAL,
         families=tuple(Family(draw, (0, 3)) for draw in (_fourier, _star, _bent_hull, _straights)),
+        points=(16, 28),
         length=(900.0, 3_500.0),
         half_width=(12.0, 28.0),
         tightest=(22.0, 110.0),
-        wall_samples=None,
+        wall_samples=AS_THEY_COME,
         clearance=14.0,
     ),
     HARD: Kind(
         HARD,
-        # With rounder corners they would be longer than they may be; a hull's corners are sharp.
         families=(
             Family(_fourier, (0, 1)),
             Family(_star, (0, 1)),
-            Family(_bent_hull, (1, 4)),
+            Family(_bent_hull, (1, 4)),  # its corners are sharp
             Family(_straights, (0, 1)),
         ),
+        points=(16, 32),
         length=(900.0, 3_500.0),
         half_width=(12.0, 16.0),
         tightest=(18.0, 22.0),  # of 2,000 tighter ones 7 passed
-        wall_samples=(0.28, 0.36),
+        wall_samples=(0.26, 0.38),  # of others few pass
         clearance=8.0,
     ),
     # Short, wide and flat out all the way, where the line is all that a driver can win by.
     OVAL: Kind(
         OVAL,
         families=(Family(_oval, (0, 1)),),
+        points=(16, 28),
         length=(900.0, 1_700.0),
         half_width=(18.0, 28.0),
         tightest=(70.0, 150.0),
-        wall_samples=None,
+        wall_samples=AS_THEY_COME,
         clearance=14.0,
     ),
 }
@@ -283,14 +288,13 @@ class Road(NamedTuple):
 
 
 def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
-    """Draw a road; None where its tightest curve would make it too long or too short."""
-    points = _rounded_shape(random, rules)
-    line = CentreLine(points, np.ones(len(points)))
-    if rules.wall_samples is not None:
-        points = _fitting_points(line, random.uniform(*rules.wall_samples))
-        line = CentreLine(points, np.ones(len(points)))
+    """Draw a road; None where its tightest curve does not fit the rest of it."""
+    fitted = _fitted(_rounded_shape(random, rules), rules.wall_samples)
+    if fitted is None:
+        return None
+    points, line, radius = fitted
     shortest, longest = np.divide(rules.length, line.total_length)
-    tightest = np.divide(rules.tightest, _min_radius(line))
+    tightest = np.divide(rules.tightest, radius)
     low, high = max(shortest, tightest[0]), min(longest, tightest[1])
     if low > high:
         return None
@@ -312,15 +316,26 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
     return Road(points, half_widths, size * line.total_length)
 
 
-def _fitting_points(line: CentreLine, spacing: float) -> FloatArray:
-    """Return so many points (n, 2) along a line that its walls' samples are ``spacing`` apart, in its least radii.
+def _fitted(points: FloatArray, wall_samples: tuple[float, float]) -> tuple[FloatArray, CentreLine, float] | None:
+    """Make a shape (n, 2) rounder or sharper until its walls' samples are as far apart as they may, in its least radii.
 
-    The engine smooths walls over a few samples, and takes so many for each control point. Where they are dense, the
-    inner wall of a tight curve stays too far out and folds; where they are sparse, it cuts into the road.
+    The engine smooths walls over a few samples. Where they are dense, the inner wall of a tight curve stays too far
+    out and folds; where they are sparse, it cuts into the road.
+
+    Returns:
+        Its points, centre line and least radius; None if they are not within a few rounds.
     """
-    samples = line.total_length / (spacing * _min_radius(line))
-    count = min(MAX_COUNT, math.ceil(samples / BOUNDARY_SAMPLES_PER_POINT))
-    return line.point_at(np.arange(count) * line.total_length / count)
+    low, high = wall_samples
+    for _ in range(_FITTING_ROUNDS):
+        line = CentreLine(points, np.ones(len(points)))
+        radius = _min_radius(line)
+        spacing = line.total_length / boundary_samples(len(points)) / radius
+        if low <= spacing <= high:
+            return points, line, radius
+        around = np.concatenate([points[-1:], points, points[:1]])
+        bend = around[:-2] + around[2:] - 2 * points
+        points = points + (_FITTING_SHARE if spacing > high else -_FITTING_SHARE) * bend
+    return None
 
 
 def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
@@ -329,7 +344,7 @@ def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
     corners = family.draw(random)
     closed = np.concatenate([corners, corners[:1]])
     reached = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(closed, axis=0).T))])
-    count = int(random.integers(16, 29))
+    count = int(random.integers(rules.points[0], rules.points[1] + 1))
     at = np.arange(count) * reached[-1] / count
     points = np.stack([np.interp(at, reached, closed[:, axis]) for axis in (0, 1)], axis=1)
     for _ in range(int(random.integers(*family.rounds))):

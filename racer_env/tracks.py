@@ -269,26 +269,31 @@ def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     """Drive a lap along the centre line and look whether it crosses every gate, in order."""
     gates, length = geometry.gates, geometry.total_length
     steps = math.ceil(length / DRIVE_STEP)
-    line = geometry.centre_line.point_at(np.arange(steps) * length / steps)
+    line_x, line_y = geometry.centre_line.point_at(np.arange(steps) * length / steps).T.copy()
     reach = max(MIN_GATE_REACH, 1.5 * length / len(gates.arc_length))
     around = np.arange(-math.ceil(reach / DRIVE_STEP), math.ceil(reach / DRIVE_STEP) + 1)
     place = np.floor(gates.arc_length[:, None] * steps / length).astype(np.int64) + around
-    offset, across = line[place % steps] - gates.left[:, None], gates.right - gates.left
+    (left_x, left_y), (across_x, across_y) = gates.left.T, (gates.right - gates.left).T
+    offset_x, offset_y = line_x[place % steps] - left_x[:, None], line_y[place % steps] - left_y[:, None]
     # Each point is on one side of a gate, so that no rounding can hide a crossing between two of them.
-    side = _cross(across[:, None], offset)
-    before, after, step = side[:, :-1], side[:, 1:], np.diff(offset, axis=1)
-    passes = ((before > 0) != (after > 0)) & ((step * gates.direction[:, None]).sum(axis=2) > 0)
-    share = before / np.where(passes, before - after, 1.0)
-    met = ((offset[:, :-1] + share[..., None] * step) * across[:, None]).sum(axis=2)
-    crossed = passes & (met >= 0) & (met <= (across**2).sum(axis=1)[:, None])
+    side = across_x[:, None] * offset_y - across_y[:, None] * offset_x
+    gate, which = np.nonzero((side[:, :-1] > 0) != (side[:, 1:] > 0))
+    step_x, step_y = (line[gate, which + 1] - line[gate, which] for line in (offset_x, offset_y))
+    share = side[gate, which] / (side[gate, which] - side[gate, which + 1])
+    met_x, met_y = offset_x[gate, which] + share * step_x, offset_y[gate, which] + share * step_y
+    met = met_x * across_x[gate] + met_y * across_y[gate]
+    forwards = step_x * gates.direction[gate, 0] + step_y * gates.direction[gate, 1] > 0
+    crossed = forwards & (met >= 0) & (met <= (across_x**2 + across_y**2)[gate])
+    crossings: list[list[int]] = [[] for _ in gates.arc_length]
+    for number, at in zip(gate[crossed].tolist(), place[gate, which][crossed].tolist(), strict=True):
+        crossings[number].append(at + (steps if number == 0 else 0))
     at = 0
-    for gate in [*range(1, len(crossed)), 0]:
-        places = place[gate, :-1][crossed[gate]] + (steps if gate == 0 else 0)
-        later = places[places >= at]
-        if not len(later):
-            x, y = gates.centre[gate]
+    for number in [*range(1, len(crossings)), 0]:
+        later = [crossing for crossing in crossings[number] if crossing >= at]
+        if not later:
+            x, y = gates.centre[number]
             raise check.fail(
-                f"gate {gate} near ({x:.0f}, {y:.0f}) cannot be crossed by driving along the centre line; "
+                f"gate {number} near ({x:.0f}, {y:.0f}) cannot be crossed by driving along the centre line; "
                 "soften the curve there or change checkpointCount"
             )
         at = later[0]
@@ -313,7 +318,10 @@ def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> Float
     """Return where two closed polylines cross, or None; neighbours on one line do not count."""
     # Few pairs are near each other at all, and only those are worth an exact look.
     low, high = _boxes(line, SEGMENTS_IN_RUN)
-    runs = np.argwhere(_meet(low[:, None], high[:, None], *_boxes(other, SEGMENTS_IN_RUN)))
+    others = _boxes(other, SEGMENTS_IN_RUN)
+    runs = np.argwhere(_meet(low[..., None], high[..., None], *(corner[:, None] for corner in others)))
+    if is_same:  # each pair once
+        runs = runs[runs[:, 0] <= runs[:, 1]]
     for first in range(0, len(runs), RUNS_AT_ONCE):
         where = _first_crossing_of(runs[first : first + RUNS_AT_ONCE], line, other, is_same)
         if where is not None:
@@ -329,11 +337,13 @@ def _first_crossing_of(
     one, two = (run[:, None] * SEGMENTS_IN_RUN + within for run in runs.T)
     one, two = np.repeat(one, SEGMENTS_IN_RUN, axis=1).ravel(), np.tile(two, SEGMENTS_IN_RUN).ravel()
     wanted = (one < len(line) - 1) & (two < len(other) - 1)
-    if is_same:  # each pair once
+    if is_same:
         wanted &= (one + 1 < two) & ((one > 0) | (two < len(line) - 2))
     one, two = one[wanted], two[wanted]
-    (low, high), (other_low, other_high) = _boxes(line), _boxes(other)
-    near = _meet(low[one], high[one], other_low[two], other_high[two])
+    boxes, others = _boxes(line), _boxes(other)
+    near = _meet(*(corner.take(one, axis=1) for corner in boxes), *(corner.take(two, axis=1) for corner in others))
+    if not near.any():
+        return None
     one, two = one[near], two[near]
     crossed = _crosses(line[one], line[one + 1], other[two], other[two + 1])
     where: FloatArray | None = line[one[crossed].min()] if crossed.any() else None
@@ -341,16 +351,17 @@ def _first_crossing_of(
 
 
 def _boxes(line: FloatArray, segments: int = 1) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper corners (n, 2) of the boxes around each so many segments of a polyline."""
-    first = np.arange(0, len(line) - 1, segments)
-    low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
-    return np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
+    """Return the lower and upper corners (2, n) of the boxes around each so many segments of a polyline."""
+    first, ends = np.arange(0, len(line) - 1, segments), line.T.copy()
+    low, high = np.minimum(ends[:, :-1], ends[:, 1:]), np.maximum(ends[:, :-1], ends[:, 1:])
+    return np.minimum.reduceat(low, first, axis=1), np.maximum.reduceat(high, first, axis=1)
 
 
 def _meet(low: FloatArray, high: FloatArray, other_low: FloatArray, other_high: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether boxes (..., 2) overlap or touch."""
-    meet: npt.NDArray[np.bool_] = (low[..., 0] <= other_high[..., 0]) & (other_low[..., 0] <= high[..., 0])
-    return meet & (low[..., 1] <= other_high[..., 1]) & (other_low[..., 1] <= high[..., 1])
+    """Return whether boxes (2, ...) overlap or touch."""
+    meet = (low[0] <= other_high[0]) & (other_low[0] <= high[0])
+    meet = meet & (low[1] <= other_high[1]) & (other_low[1] <= high[1])
+    return np.asarray(meet, np.bool_)
 
 
 def _is_inside(polygon: FloatArray, x: float, y: float) -> bool:

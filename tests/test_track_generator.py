@@ -123,7 +123,7 @@ def test_every_family_yields_tracks(kind: str, monkeypatch: pytest.MonkeyPatch) 
         assert generate_track(1, 0, kind).id == f"{kind}-1-0"
 
 
-@pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 12), (OVAL, 4)])
+@pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 4), (OVAL, 4)])
 def test_few_roads_are_drawn_for_a_track(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most of the time goes into those that are not taken."""
     drawn = []
@@ -136,7 +136,38 @@ def test_few_roads_are_drawn_for_a_track(kind: str, most: int, monkeypatch: pyte
 
 def test_control_points_are_few(generated: list[Track]) -> None:
     """A track's tables grow with them."""
-    assert max(len(track.points) for track in generated) <= track_generator.MAX_COUNT
+    fewest, most = kind_of(generated[0]).points
+    assert all(fewest <= len(track.points) <= most for track in generated)
+
+
+def test_samples_of_hard_walls_fit_the_tightest_curve() -> None:
+    """Closer ones let the wall fold there, others let it cut into the road."""
+    closest, farthest = KINDS[HARD].wall_samples
+    for number in range(COUNT):
+        geometry = generate_track(3, number, HARD).geometry
+        spacing = geometry.total_length / (len(geometry.inner_wall) - 1)
+        radius = track_generator._min_radius(geometry.centre_line)
+        assert closest - 0.01 < spacing / radius < farthest + 0.01
+
+
+@pytest.mark.parametrize("sharpness", [-0.1, 0.25])
+def test_a_shape_is_made_sharper_or_rounder_until_it_fits(sharpness: float) -> None:
+    """A circle with dents: of nearly none, and of deep ones."""
+    angle = np.arange(24) * 2 * np.pi / 24
+    radius = 1 + sharpness * (np.arange(24) % 6 == 0)
+    shape = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    fitted = track_generator._fitted(shape, (0.26, 0.38))
+    assert fitted is not None
+    points, line, least = fitted
+    assert np.abs(points - shape).max() > 0.01
+    assert 0.26 <= line.total_length / 288 / least <= 0.38
+
+
+def test_a_shape_that_never_fits_is_given_up() -> None:
+    """A circle has no bend to make sharper by a few rounds."""
+    angle = np.arange(24) * 2 * np.pi / 24
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    assert track_generator._fitted(circle, (0.26, 0.38)) is None
 
 
 def test_names_are_written_out() -> None:

@@ -153,7 +153,7 @@ class TrackGeometry:
         """Build from control points (n, 2), half-widths (n,), the number of gates and the wall offset."""
         self.centre_line = CentreLine(points, half_widths)
         self.total_length = self.centre_line.total_length
-        samples = max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * len(points))
+        samples = boundary_samples(len(points))
         distance = np.arange(samples) * self.total_length / samples
         centre, self.direction = self.centre_line.point_and_tangent_at(distance)
         left, right = self._boundaries(distance, centre, wall_offset)
@@ -224,6 +224,11 @@ def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> 
     straight = curvature <= MIN_CURVATURE
     radius = np.where(straight, np.inf, 1.0 / np.where(straight, 1.0, curvature))
     return np.where(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0, -radius, radius)
+
+
+def boundary_samples(points: int) -> int:
+    """Return how many samples the walls of a track with so many control points have."""
+    return max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * points)
 
 
 def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
