@@ -19,15 +19,15 @@ from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
     BLOCK,
+    CELL,
     END,
     NEAR_STEP,
-    VIEW_CELL,
     VIEW_DIRECTIONS,
     build_all_tables,
     build_tables,
     concatenate_tables,
 )
-from racer_env.track_generator import HARD, NORMAL, generate_track
+from racer_env.track_generator import HARD, KINDS, NORMAL, generate_track
 from racer_env.tracks import Track, load_track
 from tests.helpers import (
     COMPONENTS,
@@ -501,6 +501,20 @@ def test_rays_and_nearest_point_on_generated_tracks(kind: str) -> None:
         assert_observes_like_brute_force(track, along(track, 400), np.linspace(-3, 3, 400))
 
 
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_nearest_point_of_a_car_between_two_samples(tracks: list[Track], index: int) -> None:
+    """The tables hold rounded samples; where they cannot tell which is nearer, the true ones do."""
+    line = tracks[index].geometry.centre_line
+    count = math.ceil(tracks[index].length / tables.COARSE_SPACING)
+    samples = line.point_at(np.arange(count) * tracks[index].length / count)
+    between = (samples + np.roll(samples, -1, axis=0)) / 2
+    ahead = np.roll(samples, -1, axis=0) - samples
+    aside = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+    random = np.random.default_rng(index)
+    positions = between + aside * random.uniform(-5, 5, (count, 1)) + ahead * random.choice([-1e-6, 1e-6], (count, 1))
+    assert_observes_like_brute_force(tracks[index], positions, np.zeros(count))
+
+
 @pytest.mark.parametrize("kind", [NORMAL, HARD])
 def test_views_hold_what_is_met_and_no_farther_than_it_is(kind: str) -> None:
     """The block of the wall that a ray meets is in its view, and the distance that stands for it is not above."""
@@ -511,8 +525,8 @@ def test_views_hold_what_is_met_and_no_farther_than_it_is(kind: str) -> None:
     size = len(begin) // 2
     met = 0
     for (x, y), heading in zip(along(track, 300), np.linspace(-3, 3, 300), strict=True):
-        column, line = int((x - row["grid_x"]) / VIEW_CELL), int((y - row["grid_y"]) / VIEW_CELL)
-        cell = int(built.view_cells[line * row["view_columns"] + column])
+        column, line = int((x - row["grid_x"]) / CELL), int((y - row["grid_y"]) / CELL)
+        cell = int(built.cells[line * row["columns"] + column])
         for ray, distance in enumerate(ray_distances(geometry, x, y, heading)):
             angle = heading - math.pi / 2 + ray * math.pi / 8
             hit = np.array([x, y]) + distance * np.array([math.cos(angle), math.sin(angle)])
@@ -540,6 +554,16 @@ def test_rays_of_a_track_with_more_views_than_the_tables_hold(track: Track, monk
     """Those that are left out look at every wall instead."""
     monkeypatch.setattr(tables, "MAX_BLOCKS", 200)
     assert len(build_tables(track.geometry).blocks) <= 200
+    assert_observes_like_brute_force(track, along(track, 200), np.linspace(-3, 3, 200))
+
+
+def test_nearest_point_on_a_track_with_more_cells_than_the_tables_hold(
+    track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cars in those that are left out look at everything."""
+    monkeypatch.setattr(tables, "MAX_LISTED", 60)
+    built = build_tables(track.geometry)
+    assert max(len(built.near), len(built.contact_ranges), len(built.sample_ranges)) <= 60
     assert_observes_like_brute_force(track, along(track, 200), np.linspace(-3, 3, 200))
 
 
@@ -699,12 +723,12 @@ def test_standing_start_is_at_rest_on_the_line(simulator: Simulator) -> None:
     assert car["lap"] == 1
 
 
-@pytest.mark.parametrize(("group", "key", "value"), [("rays", "maxDistance", 250), ("car", "width", 5)])
+@pytest.mark.parametrize(("group", "key", "value"), [("rays", "maxDistance", 250), ("car", "width", 7)])
 def test_physics_beyond_the_tables_are_refused(group: str, key: str, value: float) -> None:
     """Rays or contacts that reach farther than the tables look are an error, not a wrong number."""
     document = json.loads(DEFAULT_PHYSICS_PATH.read_text(encoding="utf-8"))
     document[group][key] = value
-    with pytest.raises(ConfigError, match="tables reach 200 and 3"):
+    with pytest.raises(ConfigError, match="tables reach 200 and 4"):
         Simulator([load_track("track-01", physics=Physics(document))])
 
 
@@ -716,8 +740,9 @@ def test_tables_of_many_tracks_are_those_of_each(tracks: list[Track]) -> None:
         assert np.array_equal(getattr(together, name), array), name
 
 
-def test_tables_of_generated_tracks_stay_small() -> None:
-    """Their mean is below 100 kB, so that hundreds of tracks fit into a processor's cache."""
-    geometries = [generate_track(1, number).geometry for number in range(12)]
-    tables = build_all_tables(geometries)
-    assert sum(array.nbytes for array in tables) / len(geometries) < 100_000
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_of_a_generated_track_stay_small(kind: str) -> None:
+    """Below 100 kB even for long ones, so that hundreds of tracks fit into a processor's cache."""
+    made = sorted((generate_track(1, number, kind) for number in range(60)), key=lambda track: track.length)
+    sizes = [sum(array.nbytes for array in build_tables(track.geometry)) for track in made[-12:]]
+    assert max(sizes) < 100_000

@@ -17,16 +17,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from racer_env.physics import DT, RAY_COUNT
-from racer_env.simulator.geometry import CHORDS_PER_SEGMENT
+from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
 from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
     BLOCK,
     CACHE_LINE,
-    CONTACT_CELL,
+    CELL,
+    CONTACT_REACH,
     NEAR_STEP,
-    SAMPLE_CELL,
-    VIEW_CELL,
+    SAFETY,
     VIEW_DIRECTIONS,
 )
 
@@ -138,15 +138,12 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
     """
     tracks, segments, chords, samples, sample_chords, wall_x, wall_y = tables[:7]
     (
-        contact_cells,
-        contact_lists,
+        cells,
+        near,
         contact_ranges,
-        view_cells,
+        sample_ranges,
         views,
         blocks,
-        sample_cells,
-        sample_lists,
-        sample_ranges,
         gates,
     ) = tables[7:]
     old = np.empty((len(cars), 3))
@@ -162,8 +159,8 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             _drive(car, physics[0], actions[i, 0], actions[i, 1], actions[i, 2])
             _collide(
                 tracks[car.track],
-                contact_cells,
-                contact_lists,
+                cells,
+                near,
                 contact_ranges,
                 wall_x,
                 wall_y,
@@ -174,8 +171,8 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             )
         _locate(
             tracks,
-            sample_cells,
-            sample_lists,
+            cells,
+            near,
             sample_ranges,
             samples,
             segments,
@@ -190,8 +187,8 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             _time_gates(track, gates, car, old[i, 0], old[i, 1])
             _reward(
                 track,
-                contact_cells,
-                contact_lists,
+                cells,
+                near,
                 contact_ranges,
                 wall_x,
                 wall_y,
@@ -204,7 +201,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             rewards[i] = _sum_components(infos[i])
             terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
             truncated[i] = car.step_count >= rules[0].max_steps
-            _observe(track, view_cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
+            _observe(track, cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
 
 
 @njit(cache=True, error_model="numpy")
@@ -218,11 +215,11 @@ def place_cars(tables, physics, cars, indices, observations):
         indices: (K,) the cars to do.
     """
     tracks, wall_x, wall_y = tables.tracks, tables.wall_x, tables.wall_y
-    view_cells, views, blocks = tables.view_cells, tables.views, tables.blocks
+    cells, views, blocks = tables.cells, tables.views, tables.blocks
     _locate(
         tracks,
-        tables.sample_cells,
-        tables.sample_lists,
+        tables.cells,
+        tables.near,
         tables.sample_ranges,
         tables.samples,
         tables.segments,
@@ -235,7 +232,7 @@ def place_cars(tables, physics, cars, indices, observations):
     for i in indices:
         car = cars[i]
         car.surface = ROAD
-        _observe(tracks[car.track], view_cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
+        _observe(tracks[car.track], cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
 
 
 @intrinsic
@@ -264,21 +261,16 @@ def _fetch(tables, physics, cars, group):
     Without it, cars on hundreds of tracks would wait for one cache line after the other. It has three stages, as one
     table tells where to look in the next.
     """
-    views, lists, samples = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    numbers, samples = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     for k in range(len(group)):
         car = cars[group[k]]
         track = tables.tracks[car.track]
-        x, y = car.x, car.y
-        views[k] = track.first_view_cell + _cell(track, VIEW_CELL, track.view_columns, track.view_rows, x, y)
-        _prefetch(tables.view_cells, views[k])
-        lists[k] = track.first_sample_cell + _cell(track, SAMPLE_CELL, track.sample_columns, track.sample_rows, x, y)
-        _prefetch(tables.sample_cells, lists[k])
-        contact = _cell(track, CONTACT_CELL, track.contact_columns, track.contact_rows, x, y)
-        _prefetch(tables.contact_cells, track.first_contact_cell + contact)
+        numbers[k] = _cell(track, car.x, car.y)
+        _prefetch(tables.cells, numbers[k])
         lap = car.arc_length / track.total_length
         samples[k] = track.first_sample + min(max(int(lap * track.sample_count), 0), track.sample_count - 1)
         _prefetch(tables.sample_chords, samples[k])
-        for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], FLOATS_IN_LINE // 2):
+        for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], FLOATS_IN_LINE):
             _prefetch(tables.samples, samples[k] + ahead)
         inner = track.first_wall + int(lap * track.wall_size)
         outer = inner + track.wall_size + BLOCK
@@ -290,29 +282,31 @@ def _fetch(tables, physics, cars, group):
         _prefetch(tables.gates, track.first_gate + car.checkpoint)
     for k in range(len(group)):
         track = tables.tracks[cars[group[k]].track]
-        views[k] = track.first_view + tables.view_cells[views[k]] * VIEW_DIRECTIONS
-        lists[k] = track.first_sample_list + tables.sample_cells[lists[k]]
-        _prefetch(tables.views, views[k])
-        _prefetch(tables.sample_lists, lists[k])
+        numbers[k] = tables.cells[numbers[k]]
+        _prefetch(tables.views, track.first_view + numbers[k] * VIEW_DIRECTIONS)
+        _prefetch(tables.near, track.first_near + numbers[k])
         chord = tables.sample_chords[samples[k]]
         _prefetch(tables.chords, track.first_chord + chord)
         _prefetch(tables.segments, track.first_segment + chord // CHORDS_PER_SEGMENT)
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
     for k in range(len(group)):
         car = cars[group[k]]
-        first_block = tables.tracks[car.track].first_block
+        track = tables.tracks[car.track]
+        first_view = track.first_view + numbers[k] * VIEW_DIRECTIONS
         angle = car.heading - physics.ray_field_of_view / 2.0
         for ray in range(RAY_COUNT):
-            _prefetch(tables.blocks, first_block + tables.views[views[k] + _direction(angle + ray * step)])
-        _prefetch(tables.sample_ranges, tables.sample_lists[lists[k]])
+            _prefetch(tables.blocks, track.first_block + tables.views[first_view + _direction(angle + ray * step)])
+        near = tables.near[track.first_near + numbers[k]]
+        _prefetch(tables.contact_ranges, track.first_contact_range + near.contact)
+        _prefetch(tables.sample_ranges, track.first_sample_range + near.sample)
 
 
 @njit(forceinline=True, error_model="numpy")
-def _cell(track, side, columns, rows, x, y):
-    """Return the number of the cell of a track's grid that holds a point, or of the nearest one."""
-    column = min(max(int((x - track.grid_x) * (1.0 / side)), 0), columns - 1)
-    row = min(max(int((y - track.grid_y) * (1.0 / side)), 0), rows - 1)
-    return row * columns + column
+def _cell(track, x, y):
+    """Return the place in the table of the cell that holds a point, or of the nearest one."""
+    column = min(max(int((x - track.grid_x) * (1.0 / CELL)), 0), track.columns - 1)
+    row = min(max(int((y - track.grid_y) * (1.0 / CELL)), 0), track.rows - 1)
+    return track.first_cell + row * track.columns + column
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -396,14 +390,18 @@ def _drive(car, physics, steer, throttle, brake):
 
 
 @njit(error_model="numpy")
-def _nearest_wall(track, contact_cells, contact_lists, contact_ranges, wall_x, wall_y, x, y, radius):
+def _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, x, y, radius):
     """Return (distance, contact x, contact y) of the nearest wall point; distance = radius if none is nearer."""
     contact_x, contact_y = 0.0, 0.0
-    cell = _cell(track, CONTACT_CELL, track.contact_columns, track.contact_rows, x, y)
-    number = track.first_contact_list + contact_cells[track.first_contact_cell + cell]
+    number = track.first_near + cells[_cell(track, x, y)]
+    first_wall = np.int64(track.first_wall)
     nearest = np.inf
-    for r in range(contact_lists[number], contact_lists[number + 1]):
-        for j in range(contact_ranges[r, 0], contact_ranges[r, 1]):
+    # Numba makes slow code of sums of signed numbers with unsigned ones.
+    begin = track.first_contact_range + np.int64(near[number].contact)
+    end = track.first_contact_range + np.int64(near[number + 1].contact)
+    for r in range(begin, end):
+        for segment in range(np.int64(contact_ranges[r, 0]), np.int64(contact_ranges[r, 1])):
+            j = first_wall + segment
             ax, ay = wall_x[j], wall_y[j]
             ex, ey = wall_x[j + 1] - ax, wall_y[j + 1] - ay
             squared = ex * ex + ey * ey
@@ -416,19 +414,24 @@ def _nearest_wall(track, contact_cells, contact_lists, contact_ranges, wall_x, w
 
 
 @njit(error_model="numpy")
-def _collide(track, contact_cells, contact_lists, contact_ranges, wall_x, wall_y, car, physics, old_x, old_y):
+def _collide(track, cells, near, contact_ranges, wall_x, wall_y, car, physics, old_x, old_y):
     """Sweep the move from the old position; stop at the first wall contact and resolve it."""
     radius = physics.width / 2.0
     dx, dy = car.x - old_x, car.y - old_y
     moved = math.sqrt(dx * dx + dy * dy)
+    # Most moves end so far from any wall that no point of them can be at one.
+    clear = radius + moved + SAFETY
+    if (
+        clear < CONTACT_REACH
+        and _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, car.x, car.y, clear)[0] == clear
+    ):
+        return
     tests = math.ceil(moved / SWEEP_STEP) if moved > SWEEP_STEP else 1
     for i in range(1, tests + 1):
         x, y = car.x, car.y
         if i < tests:
             x, y = old_x + dx * (i / tests), old_y + dy * (i / tests)
-        distance, contact_x, contact_y = _nearest_wall(
-            track, contact_cells, contact_lists, contact_ranges, wall_x, wall_y, x, y, radius
-        )
+        distance, contact_x, contact_y = _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, x, y, radius)
         if distance < radius:
             car.x, car.y = x, y
             _resolve_contact(car, physics, distance, contact_x, contact_y)
@@ -468,12 +471,19 @@ def _chord_at(track, chords, sample_chords, distance):
     """Return the last chord that begins at or before an arc length in [0, total length)."""
     sample = min(int(distance / track.sample_spacing), track.sample_count - 1)
     chord = track.first_chord + sample_chords[track.first_sample + sample]
-    while chords[chord].length > distance:
+    while chords[chord] > distance:
         chord -= 1
-    chord += 1 if chords[chord + 1].length <= distance else 0  # the common case, without a branch
-    while chords[chord + 1].length <= distance:
+    chord += 1 if chords[chord + 1] <= distance else 0  # the common case, without a branch
+    while chords[chord + 1] <= distance:
         chord += 1
     return chord
+
+
+@njit(forceinline=True, error_model="numpy")
+def _rate_of(chords, chord):
+    """Return how much the spline's parameter grows per unit of a chord's arc length."""
+    length = chords[chord + 1] - chords[chord]
+    return 0.0 if length < MIN_CHORD else 1.0 / CHORDS_PER_SEGMENT / length
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -487,7 +497,7 @@ def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y)
     index = chord - track.first_chord
     segment = index // CHORDS_PER_SEGMENT
     t = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
-    t += (distance - chords[chord].length) * chords[chord].rate
+    t += (distance - chords[chord]) * _rate_of(chords, chord)
     s = segments[track.first_segment + segment]
     dx = ((s.x3 * t + s.x2) * t + s.x1) * t + s.x0 - x
     dy = ((s.y3 * t + s.y2) * t + s.y1) * t + s.y0 - y
@@ -495,22 +505,41 @@ def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y)
 
 
 @njit(error_model="numpy")
-def _begin_search(track, sample_cells, sample_lists, sample_ranges, samples, car, search):
+def _begin_search(track, cells, near, sample_ranges, samples, segments, chords, sample_chords, car, search):
     """Find the coarse sample nearest to a car and the interval around it."""
-    cell = _cell(track, SAMPLE_CELL, track.sample_columns, track.sample_rows, car.x, car.y)
-    number = track.first_sample_list + sample_cells[track.first_sample_cell + cell]
-    best, nearest = 0, np.inf
-    for r in range(sample_lists[number], sample_lists[number + 1]):
-        for j in range(sample_ranges[r, 0], sample_ranges[r, 1]):
-            dx, dy = samples[j, 0] - car.x, samples[j, 1] - car.y
+    number = track.first_near + cells[_cell(track, car.x, car.y)]
+    begin = track.first_sample_range + np.int64(near[number].sample)
+    end = track.first_sample_range + np.int64(near[number + 1].sample)
+    best, nearest, second = 0, np.inf, np.inf
+    for r in range(begin, end):
+        for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
+            sample = track.first_sample + j
+            dx, dy = samples[sample, 0] - car.x, samples[sample, 1] - car.y
             squared = dx * dx + dy * dy
             nearer = squared < nearest
+            second = min(second, max(nearest, squared))
             best = j if nearer else best
             nearest = squared if nearer else nearest
-    search.arc_length = (best - track.first_sample) * track.total_length / track.sample_count
+    is_close = math.sqrt(second) <= math.sqrt(nearest) + 2.0 * track.sample_error
+    nearest = _distance_squared_at(track, segments, chords, sample_chords, _sample_at(track, best), car.x, car.y)
+    if is_close:  # the samples are rounded: look at the true ones
+        nearest = np.inf
+        for r in range(begin, end):
+            for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
+                at = _sample_at(track, j)
+                squared = _distance_squared_at(track, segments, chords, sample_chords, at, car.x, car.y)
+                if squared < nearest:
+                    best, nearest = j, squared
+    search.arc_length = _sample_at(track, best)
     search.distance_squared = nearest
     search.low = search.arc_length - track.sample_spacing
     search.high = search.arc_length + track.sample_spacing
+
+
+@njit(forceinline=True, error_model="numpy")
+def _sample_at(track, sample):
+    """Return the arc length of a sample."""
+    return sample * track.total_length / track.sample_count
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -550,9 +579,9 @@ def _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
     lanes[ARC_LENGTH + lane], lanes[DISTANCE_SQUARED + lane] = search.arc_length, search.distance_squared
     lanes[X3 + lane], lanes[X2 + lane], lanes[X1 + lane], lanes[X0 + lane] = s.x3, s.x2, s.x1, s.x0 - car.x
     lanes[Y3 + lane], lanes[Y2 + lane], lanes[Y1 + lane], lanes[Y0 + lane] = s.y3, s.y2, s.y1, s.y0 - car.y
-    lanes[SPLIT + lane] = chords[chord].length
+    lanes[SPLIT + lane] = chords[chord]
     lanes[T + lane] = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
-    lanes[RATE_BEFORE + lane], lanes[RATE + lane] = chords[before].rate, chords[chord].rate
+    lanes[RATE_BEFORE + lane], lanes[RATE + lane] = _rate_of(chords, before), _rate_of(chords, chord)
     return True
 
 
@@ -588,7 +617,7 @@ def _narrow_lanes(lanes):
 
 
 @njit(error_model="numpy")
-def _locate(tracks, sample_cells, sample_lists, sample_ranges, samples, segments, chords, sample_chords, cars, indices):
+def _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sample_chords, cars, indices):
     """Find the cars' nearest centre points: arc length, distance, and the surface there."""
     searches = np.empty(LANES, SEARCH_DTYPE)
     settled = np.empty(LANES, np.int64)
@@ -599,7 +628,7 @@ def _locate(tracks, sample_cells, sample_lists, sample_ranges, samples, segments
         for k in range(count):
             car, search = cars[indices[first + k]], searches[k]
             track = tracks[car.track]
-            _begin_search(track, sample_cells, sample_lists, sample_ranges, samples, car, search)
+            _begin_search(track, cells, near, sample_ranges, samples, segments, chords, sample_chords, car, search)
             _narrow_anywhere(track, segments, chords, sample_chords, car, search)
             if _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
                 settled[lane] = k
@@ -657,9 +686,7 @@ def _time_gates(track, gates, car, old_x, old_y):
 
 
 @njit(error_model="numpy")
-def _reward(
-    track, contact_cells, contact_lists, contact_ranges, wall_x, wall_y, physics, rules, car, old_arc_length, info
-):
+def _reward(track, cells, near, contact_ranges, wall_x, wall_y, physics, rules, car, old_arc_length, info):
     """Count the tick and write the reward's components and the rest of the info."""
     length = track.total_length
     delta = car.arc_length - old_arc_length
@@ -668,10 +695,7 @@ def _reward(
     elif delta < -length / 2.0:
         delta += length
     radius = physics.width / 2.0 + physics.contact_padding
-    contact = (
-        _nearest_wall(track, contact_cells, contact_lists, contact_ranges, wall_x, wall_y, car.x, car.y, radius)[0]
-        < radius
-    )
+    contact = _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, car.x, car.y, radius)[0] < radius
     still = car.speed < rules.stillness_speed_threshold
     car.stillness_counter = car.stillness_counter + 1 if still else 0
     car.tick += 1
@@ -698,14 +722,13 @@ def _sum_components(info):
 
 
 @njit(error_model="numpy")
-def _cast_rays(track, view_cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
+def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
     """Write into the observation for every ray the distance to the first wall.
 
     Args:
         hits: (BLOCK,) scratch.
     """
-    cell = _cell(track, VIEW_CELL, track.view_columns, track.view_rows, car.x, car.y)
-    first_view = track.first_view + view_cells[track.first_view_cell + cell] * VIEW_DIRECTIONS
+    first_view = track.first_view + cells[_cell(track, car.x, car.y)] * VIEW_DIRECTIONS
     first_wall = np.int64(track.first_wall)
     angle = car.heading - physics.ray_field_of_view / 2.0
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
@@ -750,8 +773,8 @@ def _first_hit(wall_x, wall_y, begin, x, y, dx, dy, hits):
 
 
 @njit(error_model="numpy")
-def _observe(track, view_cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
-    _cast_rays(track, view_cells, views, blocks, wall_x, wall_y, car, physics, hits, observation)
+def _observe(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
+    _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation)
     observation[9] = car.speed / physics.max_speed
     observation[10] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
     observation[11] = car.steer

@@ -1,11 +1,13 @@
 """Look-up tables that make the kernels fast without changing a result.
 
-Uniform grids cover a track, clamped at the border, where cells list everything:
+A uniform grid covers a track, clamped at the border. Each of its cells has
 
-* A cell of the *contact grid* lists the wall segments within ``CONTACT_REACH`` of any of its points.
-* A cell of the *view grid* has a *view* for each bin of directions: the wall segments that a ray from any of
-  its points can meet first. They come in blocks of ``BLOCK`` neighbours, the nearest block first.
-* A cell of the *sample grid* lists the samples of the centre line that can be nearest to a point inside it.
+* the wall segments within ``CONTACT_REACH`` of any of its points,
+* the samples of the centre line that can be nearest to a point inside it,
+* a *view* for each bin of directions: the wall segments that a ray from any of its points can meet first. They come in
+  blocks of ``BLOCK`` neighbours, the nearest block first.
+
+Cells at the border, and others where no car can be, list everything.
 
 All are conservative: a list may be too long, never too short.
 """
@@ -21,12 +23,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD, FloatArray, TrackGeometry
+from racer_env.simulator.geometry import FloatArray, TrackGeometry
 
-CONTACT_CELL = 20.0  # units; side of a cell of the contact grid
-CONTACT_REACH = 3.0  # units; more than any distance that counts as a contact
-SAMPLE_CELL = 24.0  # units; side of a cell of the sample grid
-VIEW_CELL = 32.0  # units; side of a cell of the view grid
+CELL = 32.0  # units; side of a cell
+CONTACT_REACH = 4.0  # units; more than any distance that counts as a contact, and than a car moves in a tick
 VIEW_DIRECTIONS = 32  # of a full turn; a power of two
 VIEW_DISTANCE = 200.0  # units; no ray reaches farther
 BLOCK = 16  # wall segments that a ray is tested against at once; with fewer, Numba makes no vector code
@@ -39,37 +39,34 @@ MAX_BLOCKS = 2**16  # per track
 CACHE_LINE = 64  # bytes
 ANGLE_SAFETY = 1e-9  # radians, for the directions of a bin
 SAFETY = 1e-6  # units; far above rounding, far below anything that costs time
-EVERYTHING, NOTHING = 0, 1  # numbers of lists
+EVERYTHING = 0  # number of the cells that list everything
+MAX_LISTED = 2**16  # cells of their own lists, and ranges, per track
 MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
 # Numba's cache of the kernels notices other types but not other constants of this file: so a change of what they
 # read from here gives a type another name.
-_READ_BY_KERNELS = (CONTACT_CELL, SAMPLE_CELL, VIEW_CELL, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT)
+_READ_BY_KERNELS = (CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT)
 _LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS)
 TRACK_DTYPE = np.dtype(
     [
         ("total_length", np.float64),
         ("progress_weight", np.float64),  # reward for one lap of progress
         ("sample_spacing", np.float64),  # arc length between coarse samples
-        ("grid_x", np.float64),  # lower left corner of all grids
+        ("grid_x", np.float64),  # lower left corner
         ("grid_y", np.float64),
-        ("contact_columns", np.int64),
-        ("contact_rows", np.int64),
-        ("view_columns", np.int64),
-        ("view_rows", np.int64),
-        ("sample_columns", np.int64),
-        ("sample_rows", np.int64),
-        ("first_contact_cell", np.int64),  # where this track's part begins in each table
-        ("first_contact_list", np.int64),
-        ("first_view_cell", np.int64),
+        ("sample_error", np.float64),  # distance of a stored coarse sample from the true one, at most
+        ("columns", np.int64),  # cells of the grid
+        ("rows", np.int64),
+        ("first_cell", np.int64),  # where this track's part begins in each table
+        ("first_near", np.int64),
+        ("first_contact_range", np.int64),
+        ("first_sample_range", np.int64),
         ("first_view", np.int64),
         ("first_block", np.int64),
         ("first_wall", np.uint32),  # unsigned, so that the compiler knows that no index is negative
         ("wall_size", np.int64),  # segments of each wall
-        ("first_sample_cell", np.int64),
-        ("first_sample_list", np.int64),
         ("first_segment", np.int64),
         ("first_chord", np.int64),
         ("first_sample", np.int64),
@@ -85,7 +82,7 @@ SEGMENT_DTYPE = np.dtype(
     + [("start_length", np.float64), ("half_width", np.float64), ("half_width_slope", np.float64)],
     align=True,
 )
-CHORD_DTYPE = np.dtype([("length", np.float64), ("rate", np.float64)], align=True)  # arc length, dt / d(length)
+NEAR_DTYPE = np.dtype([("contact", np.uint16), ("sample", np.uint16)], align=True)  # first range of each
 GATE_DTYPE = np.dtype(
     [(name, np.float64) for name in ("left_x", "left_y", "right_x", "right_y", "direction_x", "direction_y")],
     align=True,
@@ -93,31 +90,25 @@ GATE_DTYPE = np.dtype(
 
 
 class Tables(NamedTuple):
-    """The tables of one or more tracks, concatenated.
+    """The tables of one or more tracks, concatenated. Indices count from the begin of the track's part of an array.
 
-    Indices of 32 bits count from the begin of the array that they point into, those of 16 bits from the begin of
-    the track's part of it.
-
-    A cell of the contact and of the sample grid has the number of a list: the lists tell where in the ranges each
-    begins, and it ends where the next begins.
+    A cell's number is that of its row in ``near``, and times VIEW_DIRECTIONS that of its first view. Its ranges begin
+    where that row tells, and end where those of the next row begin.
     """
 
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
-    chords: npt.NDArray[np.void]
-    samples: npt.NDArray[np.float64]  # (C, 2) coarse samples of the centre line
+    chords: npt.NDArray[np.float64]  # arc length where each chord begins, and at last the total length
+    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line
     sample_chords: npt.NDArray[np.uint16]  # (C,) the chord that holds each sample
     wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
     wall_y: npt.NDArray[np.float64]
-    contact_cells: npt.NDArray[np.uint16]  # row by row; the number of a list
-    contact_lists: npt.NDArray[np.int32]
-    contact_ranges: npt.NDArray[np.int32]  # (R, 2) first and past-the-last wall segment
-    view_cells: npt.NDArray[np.uint16]  # row by row; times VIEW_DIRECTIONS the number of the cell's first view
+    cells: npt.NDArray[np.uint16]  # row by row; the number of each
+    near: npt.NDArray[np.void]
+    contact_ranges: npt.NDArray[np.uint16]  # (R, 2) first and past-the-last wall segment
+    sample_ranges: npt.NDArray[np.uint16]  # (Q, 2) first and past-the-last sample
     views: npt.NDArray[np.uint16]  # where a view's blocks begin, the nearest first
     blocks: npt.NDArray[np.uint16]  # distance and begin in the walls, see BEGIN_BITS; END after the last of a view
-    sample_cells: npt.NDArray[np.uint16]  # row by row; the number of a list
-    sample_lists: npt.NDArray[np.int32]
-    sample_ranges: npt.NDArray[np.int32]  # (Q, 2) first and past-the-last sample
     gates: npt.NDArray[np.void]
 
 
@@ -128,44 +119,37 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     arc_length = np.arange(count) * line.total_length / count
     samples = line.point_at(arc_length)
     wall_x, wall_y = _wall_points(geometry)
-    low = np.floor(geometry.outer_wall.min(axis=0) / VIEW_CELL - 1) * VIEW_CELL
-    low_x, low_y = float(low[0]), float(low[1])
-    sizes = {
-        side: [math.ceil(extent / side) + 1 for extent in geometry.outer_wall.max(axis=0) - low]
-        for side in (CONTACT_CELL, VIEW_CELL, SAMPLE_CELL)
-    }
-    contact_cells, contact_lists, contact_ranges = _contact_grid(wall_x, wall_y, low, *sizes[CONTACT_CELL])
-    view_cells, views, blocks = _view_grid(wall_x, wall_y, low_x, low_y, *sizes[VIEW_CELL])
-    sample_cells, sample_lists, sample_ranges = _sample_grid(samples, low, sizes[SAMPLE_CELL], _farthest(geometry))
+    low = np.floor(geometry.outer_wall.min(axis=0) / CELL - 1) * CELL
+    columns, rows = (math.ceil(extent / CELL) + 1 for extent in geometry.outer_wall.max(axis=0) - low)
+    cells, views, blocks = _views(wall_x, wall_y, float(low[0]), float(low[1]), columns, rows)
+    near, contact_ranges, sample_ranges = _near(wall_x, wall_y, samples, low, cells, columns)
+    cells[cells > len(near) - 2] = EVERYTHING
+    stored = samples.astype(np.float32)
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["contact_columns"], track["contact_rows"] = sizes[CONTACT_CELL]
-    track["view_columns"], track["view_rows"] = sizes[VIEW_CELL]
-    track["sample_columns"], track["sample_rows"] = sizes[SAMPLE_CELL]
+    track["sample_error"] = np.linalg.norm(stored - samples, axis=1).max()
+    track["columns"], track["rows"] = columns, rows
     track["sample_count"] = count
     track["wall_size"] = len(geometry.inner_wall) - 1
     track["gate_count"] = len(geometry.gates.arc_length)
     return Tables(
         tracks=track,
         segments=_segments(geometry),
-        chords=_chords(geometry),
-        samples=samples,
+        chords=line.lengths,
+        samples=stored,
         sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.uint16),
         wall_x=wall_x,
         wall_y=wall_y,
-        contact_cells=contact_cells,
-        contact_lists=contact_lists,
+        cells=cells.astype(np.uint16),
+        near=near,
         contact_ranges=contact_ranges,
-        view_cells=view_cells,
+        sample_ranges=sample_ranges,
         views=views,
         blocks=blocks,
-        sample_cells=sample_cells,
-        sample_lists=sample_lists,
-        sample_ranges=sample_ranges,
         gates=_gates(geometry),
     )
 
@@ -178,14 +162,10 @@ def build_all_tables(geometries: Sequence[TrackGeometry]) -> Tables:
 
 
 def concatenate_tables(parts: Sequence[Tables]) -> Tables:
-    """Put the tables of several tracks one behind the other and shift their indices."""
-    columns = {name: [getattr(part, name) for part in parts] for name in Tables._fields}
-    firsts = {name: _firsts(arrays) for name, arrays in columns.items()}
-    joined = {name: np.concatenate(arrays) for name, arrays in columns.items()}
+    """Put the tables of several tracks one behind the other."""
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Tables._fields}
     for field, name in _FIRST_FIELDS.items():
-        joined["tracks"][field] = firsts[name]
-    for name, target in _INDEX_TABLES.items():
-        joined[name] = _shifted(columns[name], firsts[target])
+        joined["tracks"][field] = np.cumsum([0, *(len(getattr(part, name)) for part in parts[:-1])])
     return Tables(**_in_one_piece(joined))
 
 
@@ -200,44 +180,20 @@ def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[
     return pieces
 
 
-# Which table each first_... field of a track counts in, and which table each table of 32-bit indices points into.
+# Which table each first_... field of a track counts in.
 _FIRST_FIELDS = {
     "first_segment": "segments",
     "first_chord": "chords",
     "first_sample": "samples",
-    "first_contact_cell": "contact_cells",
-    "first_contact_list": "contact_lists",
-    "first_view_cell": "view_cells",
+    "first_cell": "cells",
+    "first_near": "near",
+    "first_contact_range": "contact_ranges",
+    "first_sample_range": "sample_ranges",
     "first_view": "views",
     "first_block": "blocks",
     "first_wall": "wall_x",
-    "first_sample_cell": "sample_cells",
-    "first_sample_list": "sample_lists",
     "first_gate": "gates",
 }
-_INDEX_TABLES = {
-    "contact_lists": "contact_ranges",
-    "sample_lists": "sample_ranges",
-    "contact_ranges": "wall_x",
-    "sample_ranges": "samples",
-}
-
-
-def _firsts(arrays: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum([len(array) for array in arrays])[:-1]]).astype(np.int64)
-
-
-def _shifted(arrays: Sequence[npt.NDArray[np.int32]], shifts: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    return np.concatenate([array + np.int32(shift) for array, shift in zip(arrays, shifts, strict=True)])
-
-
-def _farthest(geometry: TrackGeometry) -> float:
-    """Return a bound on a car's distance from the centre line: a wall point's from the centre it was built at."""
-    line = geometry.centre_line
-    samples = len(geometry.inner_wall) - 1
-    centre = line.point_at(np.arange(samples) * line.total_length / samples)
-    gaps = [np.linalg.norm(wall[:-1] - centre, axis=1) for wall in (geometry.inner_wall, geometry.outer_wall)]
-    return float(np.max(gaps)) + SAMPLE_CELL
 
 
 def _wall_points(geometry: TrackGeometry) -> tuple[FloatArray, FloatArray]:
@@ -246,116 +202,115 @@ def _wall_points(geometry: TrackGeometry) -> tuple[FloatArray, FloatArray]:
     return x.copy(), y.copy()
 
 
-def _contact_grid(
+def _near(
+    wall_x: FloatArray,
+    wall_y: FloatArray,
+    samples: FloatArray,
+    low: FloatArray,
+    cells: npt.NDArray[np.int64],
+    columns: int,
+) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+    """Build near, contact_ranges and sample_ranges of one track, of as many cells as can be stored."""
+    listed = np.flatnonzero(cells)
+    contacts = _near_segments(wall_x, wall_y, low, columns, len(cells) // columns)
+    needed = _needed_samples(samples, low[0], low[1], columns, listed)
+    stop, walls = len(wall_x) // 2, len(wall_x) // 2 - BLOCK
+    contact_begins, contact_ranges = _ranges(listed, contacts, [[0, walls], [stop, stop + walls]])
+    sample_begins, sample_ranges = _ranges(listed, needed, [[0, len(samples)]])
+    count = min(MAX_LISTED - 1, int(np.searchsorted(np.maximum(contact_begins, sample_begins), MAX_LISTED)))
+    near = np.zeros(count + 1, NEAR_DTYPE)
+    near["contact"], near["sample"] = [0, *contact_begins[:count]], [0, *sample_begins[:count]]
+    return (
+        near,
+        contact_ranges[: near["contact"][-1]].astype(np.uint16),
+        sample_ranges[: near["sample"][-1]].astype(np.uint16),
+    )
+
+
+def _near_segments(
     wall_x: FloatArray, wall_y: FloatArray, low: FloatArray, columns: int, rows: int
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Build contact_cells, contact_lists and contact_ranges of one track."""
+) -> npt.NDArray[np.int64]:
+    """Return (P, 2) the number of a cell and of a wall segment that can be touched from it."""
     size = len(wall_x) // 2 - BLOCK
     segments = np.concatenate([np.arange(size), len(wall_x) // 2 + np.arange(size)])
     begins = np.stack([wall_x[segments], wall_y[segments]], axis=1)
     ends = np.stack([wall_x[segments + 1], wall_y[segments + 1]], axis=1)
-    limit = CONTACT_CELL * math.sqrt(0.5) + CONTACT_REACH + SAFETY
+    limit = CELL * math.sqrt(0.5) + CONTACT_REACH + SAFETY
     # All cells around the middle of each segment, as far as the longest segment's limit can reach.
-    middle = np.floor(((begins + ends) / 2 - low) / CONTACT_CELL).astype(np.int64)
-    radius = math.ceil((np.linalg.norm(ends - begins, axis=1).max() / 2 + limit) / CONTACT_CELL) + 1
+    middle = np.floor(((begins + ends) / 2 - low) / CELL).astype(np.int64)
+    radius = math.ceil((np.linalg.norm(ends - begins, axis=1).max() / 2 + limit) / CELL) + 1
     around = np.arange(-radius, radius + 1)
     offsets = np.stack(np.meshgrid(around, around), axis=-1).reshape(-1, 2)
     cells = middle[:, None] + offsets
-    distance = _distance_to_segments(low + (cells + 0.5) * CONTACT_CELL, begins[:, None], ends[:, None])
+    distance = _distance_to_segments(low + (cells + 0.5) * CELL, begins[:, None], ends[:, None])
     inner = (cells > 0).all(axis=2) & (cells[..., 0] < columns - 1) & (cells[..., 1] < rows - 1)
     which, where = np.nonzero((distance <= limit) & inner)
-    numbers = cells[which, where, 1] * columns + cells[which, where, 0]
-    contact_cells = np.full((rows, columns), NOTHING, np.uint16)
-    contact_cells[[0, -1]] = contact_cells[:, [0, -1]] = EVERYTHING
-    everything = [[0, size], [len(wall_x) // 2, len(wall_x) // 2 + size]]
-    return _with_lists(contact_cells.reshape(-1), numbers, segments[which], everything)
-
-
-def _sample_grid(
-    samples: FloatArray, low: FloatArray, size: Sequence[int], reach: float
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Build sample_cells, sample_lists and sample_ranges of one track.
-
-    A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
-    Cells at the border and cells farther than ``reach`` from the line, where no car should be, list everything.
-    """
-    columns, rows = size
-    needed = _needed_samples(samples, low[0], low[1], columns, rows, reach)
-    sample_cells = np.full(columns * rows, EVERYTHING, np.uint16)
-    return _with_lists(sample_cells, needed[:, 0], needed[:, 1], [[0, len(samples)]])
+    return np.stack([cells[which, where, 1] * columns + cells[which, where, 0], segments[which]], axis=1)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _needed_samples(samples, low_x, low_y, columns, rows, reach):
-    """Return (P, 2) the number of a cell and of a sample that it needs, see ``_sample_grid``."""
-    count, diagonal = len(samples), SAMPLE_CELL * math.sqrt(2.0)
+def _needed_samples(samples, low_x, low_y, columns, listed):
+    """Return (P, 2) the number of a listed cell and of a sample that it needs.
+
+    A sample is left out when another one is nearer to all four corners, hence to every point of the cell.
+    """
+    count, diagonal = len(samples), CELL * math.sqrt(2.0)
     needed = [(0, 0) for _ in range(0)]
     candidates = np.empty(count, np.int64)
     distances = np.empty(count)
     squared = np.empty((count, 4))
     rivals = np.empty(4, np.int64)
-    for row in range(1, rows - 1):
-        for column in range(1, columns - 1):
-            x, y = low_x + column * SAMPLE_CELL, low_y + row * SAMPLE_CELL
-            nearest = np.inf
-            for i in range(count):
-                dx, dy = samples[i, 0] - (x + SAMPLE_CELL / 2), samples[i, 1] - (y + SAMPLE_CELL / 2)
-                distances[i] = dx * dx + dy * dy
-                nearest = min(nearest, distances[i])
-            nearest = math.sqrt(nearest)
-            if nearest > reach:
-                continue
-            limit, found = nearest + diagonal + SAFETY, 0
-            for i in range(count):
-                if distances[i] <= limit * limit:
-                    candidates[found] = i
-                    for corner in range(4):
-                        dx = samples[i, 0] - (x + (corner % 2) * SAMPLE_CELL)
-                        dy = samples[i, 1] - (y + (corner // 2) * SAMPLE_CELL)
-                        squared[found, corner] = dx * dx + dy * dy
-                    found += 1
-            # The sample nearest to a corner rules out those that are farther than it from all four.
-            for corner in range(4):
-                rivals[corner] = np.argmin(squared[:found, corner])
-            for k in range(found):
-                is_needed = True
-                for rival in rivals:
-                    is_nearer = False
-                    for corner in range(4):
-                        is_nearer |= squared[k, corner] <= squared[rival, corner] + SAFETY
-                    is_needed &= is_nearer
-                if is_needed:
-                    needed.append((row * columns + column, candidates[k]))
+    for cell in listed:
+        x, y = low_x + cell % columns * CELL, low_y + cell // columns * CELL
+        nearest = np.inf
+        for i in range(count):
+            dx, dy = samples[i, 0] - (x + CELL / 2), samples[i, 1] - (y + CELL / 2)
+            distances[i] = dx * dx + dy * dy
+            nearest = min(nearest, distances[i])
+        limit, found = math.sqrt(nearest) + diagonal + SAFETY, 0
+        for i in range(count):
+            if distances[i] <= limit * limit:
+                candidates[found] = i
+                for corner in range(4):
+                    dx = samples[i, 0] - (x + (corner % 2) * CELL)
+                    dy = samples[i, 1] - (y + (corner // 2) * CELL)
+                    squared[found, corner] = dx * dx + dy * dy
+                found += 1
+        # The sample nearest to a corner rules out those that are farther than it from all four.
+        for corner in range(4):
+            rivals[corner] = np.argmin(squared[:found, corner])
+        for k in range(found):
+            is_needed = True
+            for rival in rivals:
+                is_nearer = False
+                for corner in range(4):
+                    is_nearer |= squared[k, corner] <= squared[rival, corner] + SAFETY
+                is_needed &= is_nearer
+            if is_needed:
+                needed.append((cell, candidates[k]))
     return np.array(needed, np.int64)
 
 
-def _with_lists(
-    cells: npt.NDArray[np.uint16],
-    numbers: npt.NDArray[np.int64],
-    indices: npt.NDArray[np.int64],
-    everything: list[list[int]],
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Give cells lists of what they need, as ranges with small gaps closed.
+def _ranges(
+    listed: npt.NDArray[np.int64], needed: npt.NDArray[np.int64], first: list[list[int]]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Write what cells need as ranges with small gaps closed.
 
     Args:
-        cells: Each cell's list, EVERYTHING or NOTHING where it has none of its own; changed in place.
-        numbers: (P,) of cells that have.
-        indices: (P,) that they need.
-        everything: Its ranges.
+        listed: (K,) numbers of cells, in order; others need none.
+        needed: (P, 2) number of a cell and what it needs.
+        first: Ranges to begin with.
 
     Returns:
-        The cells, where each list begins, and the ranges (R, 2).
+        Where the ranges of each cell begin, and where the last ones end (K + 1,), and the ranges (R, 2).
     """
-    order = np.lexsort((indices, numbers))
-    numbers, indices = numbers[order], indices[order]
-    new_cell = np.diff(numbers, prepend=-1) != 0
-    new_range = new_cell | (np.diff(indices, prepend=-1) > MAX_GAP + 1)
-    begins = np.flatnonzero(new_range)
+    needed = needed[np.isin(needed[:, 0], listed)]
+    cells, indices = needed[np.lexsort((needed[:, 1], needed[:, 0]))].T
+    begins = np.flatnonzero((np.diff(cells, prepend=-1) != 0) | (np.diff(indices, prepend=-1) > MAX_GAP + 1))
     ends = np.append(begins[1:], len(indices)) - 1
-    firsts = np.append(np.flatnonzero(new_cell[begins]), len(begins)) + len(everything)
-    cells[numbers[new_cell]] = NOTHING + 1 + np.arange(len(firsts) - 1)
-    ranges = np.concatenate([everything, np.stack([indices[begins], indices[ends] + 1], axis=1)])
-    return cells, np.concatenate([[0, len(everything)], firsts]).astype(np.int32), ranges.astype(np.int32)
+    ranges = np.stack([indices[begins], indices[ends] + 1], axis=1)
+    of_cells = len(first) + np.searchsorted(cells[begins], [*listed, np.iinfo(np.int64).max])
+    return of_cells, np.concatenate([np.array(first), ranges])
 
 
 def _distance_to_segments(points: FloatArray, begins: FloatArray, ends: FloatArray) -> FloatArray:
@@ -367,10 +322,10 @@ def _distance_to_segments(points: FloatArray, begins: FloatArray, ends: FloatArr
     return distance
 
 
-def _view_grid(
+def _views(
     wall_x: FloatArray, wall_y: FloatArray, grid_x: float, grid_y: float, columns: int, rows: int
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """Build view_cells, views and blocks of one track."""
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+    """Build cells, views and blocks of one track."""
     cells, listed, firsts = _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows)
     numbers = listed.tolist()
     lists = [tuple(numbers[first:stop]) for first, stop in itertools.pairwise(firsts.tolist())]
@@ -404,31 +359,11 @@ def _segments(geometry: TrackGeometry) -> npt.NDArray[np.void]:
     return segments
 
 
-def _chords(geometry: TrackGeometry) -> npt.NDArray[np.void]:
-    lengths = geometry.centre_line.lengths
-    chords = np.zeros(len(lengths), CHORD_DTYPE)
-    chords["length"] = lengths
-    spans = np.diff(lengths)
-    chords["rate"][:-1] = np.where(spans < MIN_CHORD, 0.0, 1 / CHORDS_PER_SEGMENT / np.maximum(spans, MIN_CHORD))
-    return chords
-
-
 def _gates(geometry: TrackGeometry) -> npt.NDArray[np.void]:
     gates = np.zeros(len(geometry.gates.arc_length), GATE_DTYPE)
     for name in ("left", "right", "direction"):
         gates[f"{name}_x"], gates[f"{name}_y"] = getattr(geometry.gates, name).T
     return gates
-
-
-@njit(cache=True, error_model="numpy")
-def _segment_distance_squared(wall_x, wall_y, j, x, y):
-    """Return the squared distance of (x, y) from wall segment j."""
-    ex, ey = wall_x[j + 1] - wall_x[j], wall_y[j + 1] - wall_y[j]
-    ox, oy = x - wall_x[j], y - wall_y[j]
-    squared = ex * ex + ey * ey
-    share = 0.0 if squared == 0.0 else min(max((ox * ex + oy * ey) / squared, 0.0), 1.0)
-    dx, dy = ox - share * ex, oy - share * ey
-    return dx * dx + dy * dy
 
 
 # A beam is what can be seen from a cell in the directions of one bin: the points within four half planes. The
@@ -457,7 +392,7 @@ def _set_beam(beam, x, y, bin_number):
     beam[4, 0], beam[4, 1] = middle_x, middle_y
     for k in range(5):
         a, b = beam[k, 0], beam[k, 1]
-        beam[k, 2] = max(a * x, a * (x + VIEW_CELL)) + max(b * y, b * (y + VIEW_CELL)) + SAFETY
+        beam[k, 2] = max(a * x, a * (x + CELL)) + max(b * y, b * (y + CELL)) + SAFETY
 
 
 @njit(cache=True, error_model="numpy")
@@ -501,7 +436,7 @@ def _find_outside(beam, wall_x, wall_y, begin, outside):
 @njit(cache=True, error_model="numpy")
 def _touches_cell(x, y, ax, ay, bx, by):
     """Return whether the segment from a to b may touch the cell with the lower left corner (x, y)."""
-    x, y, side = x - SAFETY, y - SAFETY, VIEW_CELL + 2 * SAFETY
+    x, y, side = x - SAFETY, y - SAFETY, CELL + 2 * SAFETY
     if max(ax, bx) < x or min(ax, bx) > x + side or max(ay, by) < y or min(ay, by) > y + side:
         return False
     a, b = by - ay, ax - bx  # all corners on one side of the segment's line?
@@ -581,14 +516,14 @@ def _append_blocks(blocks, depths, limit, begin):
 @njit(cache=True, error_model="numpy")
 def _may_hold_car(wall_x, wall_y, size, x, y):
     """Return whether a cell touches a wall or lies between the walls."""
-    x, y = x + VIEW_CELL / 2, y + VIEW_CELL / 2
+    middle_x, middle_y = x + CELL / 2, y + CELL / 2
     between = False
     for begin in (0, len(wall_x) // 2):
         for j in range(begin, begin + size):
-            if _segment_distance_squared(wall_x, wall_y, j, x, y) <= VIEW_CELL * VIEW_CELL / 2 + SAFETY:
-                return True
             ax, ay, bx, by = wall_x[j], wall_y[j], wall_x[j + 1], wall_y[j + 1]
-            if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
+            if _touches_cell(x, y, ax, ay, bx, by):
+                return True
+            if (ay > middle_y) != (by > middle_y) and middle_x < ax + (middle_y - ay) / (by - ay) * (bx - ax):
                 between = not between
     return between
 
@@ -598,11 +533,11 @@ def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
     """List for every view the blocks of wall segments that a ray can meet first.
 
     Returns:
-        view_cells (columns * rows,), the blocks of all views, and where each view's begin (V + 1,).
+        The numbers of all cells (columns * rows,), the blocks of all views, and where each view's begin (V + 1,).
     """
     stop = len(wall_x) // 2
     size = stop - BLOCK
-    cells = np.zeros(columns * rows, np.uint16)
+    cells = np.zeros(columns * rows, np.int64)
     blocks = [(begin + first) // BEGIN_UNIT for begin in (0, stop) for first in range(0, size, BLOCK)]
     # The views of cell 0, where no car should be, list every wall.
     lists = [0, len(blocks)]
@@ -615,7 +550,7 @@ def _view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
     depths = np.empty((2, size))
     for row in range(1, rows - 1):
         for column in range(1, columns - 1):
-            x, y = grid_x + column * VIEW_CELL, grid_y + row * VIEW_CELL
+            x, y = grid_x + column * CELL, grid_y + row * CELL
             if not _may_hold_car(wall_x, wall_y, size, x, y):
                 continue
             cells[row * columns + column] = (len(lists) - 1) // VIEW_DIRECTIONS
