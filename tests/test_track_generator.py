@@ -209,8 +209,15 @@ def test_a_name_that_says_nothing() -> None:
     """It is no generated track's."""
     with pytest.raises(TrackError, match="expected one of procedural, procedural-hard, procedural-oval with"):
         track_of_name("procedural-x-1")
-    with pytest.raises(TrackError, match="procedural-7-12 is generated"):
+    with pytest.raises(TrackError, match="procedural-7-12 is generated, and so are sets: procedural:8, "):
         load_track("procedural-7")
+
+
+def test_kinds_of_sets_are_named_to_who_asks_for_none() -> None:
+    """All of them."""
+    with pytest.raises(TrackError) as wrong:
+        load_track("procedural-ovals:3")
+    assert all(f"{kind}:" in str(wrong.value) for kind in KINDS)
 
 
 def test_they_are_driven_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:

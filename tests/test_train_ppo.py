@@ -167,7 +167,7 @@ def test_only_the_newest_checkpoints_stay(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--device", "nonsense"], "--device 'nonsense' cannot be used"),
-        (["--models-dir", __file__], "cannot use"),
+        (["--models-dir", __file__], f"expected a folder, and {__file__} is a file"),
         (["--run-name", ".."], "a run's name may hold"),
         (["--run-name", "x_final"], "does not end in _final, _interrupted"),
         (["--set", "gama=1"], "unknown key 'gama'"),

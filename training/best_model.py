@@ -157,7 +157,7 @@ class BestModelCallback(PeriodicCallback):
         if self.records is not None:
             self._record(episodes, self.records)
         self._log(episodes)
-        self.last_in_words = f"at {self.num_timesteps:,} steps {described(episodes)}"
+        self.last_in_words = f"at {self.num_timesteps:,} steps, {described(episodes)}"
         score = score_of(episodes, self._lengths, self.reversal_cost)
         if score > self.best:
             self._save(score)

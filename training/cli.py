@@ -63,6 +63,8 @@ def run_script(body: Callable[[argparse.Namespace], int], arguments: argparse.Na
         print(f"error: {error}", file=sys.stderr)
     except BrokenPipeError:  # whoever read the output has gone
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
+    except (FileExistsError, NotADirectoryError) as error:
+        print(f"error: expected a folder, and {error.filename} is a file or in one; name another", file=sys.stderr)
     except OSError as error:
         print(f"error: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt as interruption:
