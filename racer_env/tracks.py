@@ -154,8 +154,8 @@ def _find(name: str, tracks_dir: str | Path | None) -> Path:
     known = sorted({track_id for folder in folders for track_id in available_tracks(folder)})
     raise TrackError(
         f"no track {name!r} in {' or '.join(str(folder) for folder in folders)}; there are: {', '.join(known)}; "
-        "a path to a file ends in .json, procedural-7-12 is generated, and so are sets: procedural:8, procedural-hard:8, "
-        "procedural-oval:8"
+        "a path to a file ends in .json, procedural-7-12 is generated, and so are sets: procedural:8, "
+        "procedural-hard:8, procedural-oval:8"
     )
 
 
