@@ -79,7 +79,7 @@ def test_a_run_without_a_best_model_has_the_worst_score(trained: Path, tmp_path:
     score, words = best_score_of(trained / "models" / "lap_best.zip")
     assert score[0] == 3
     steps = data_of(trained, "lap_best").steps
-    assert words.startswith(f"at {steps:,} steps 3 of 3 laps clean, mean ")
+    assert words.startswith(f"at {steps:,} steps, 3 of 3 laps clean, mean ")
 
 
 def test_every_best_model_is_told_and_the_last_one_summed_up(
