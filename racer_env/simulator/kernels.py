@@ -510,11 +510,12 @@ def _begin_search(track, cells, near, sample_ranges, samples, segments, chords, 
     number = track.first_near + cells[_cell(track, car.x, car.y)]
     begin = track.first_sample_range + np.int64(near[number].sample)
     end = track.first_sample_range + np.int64(near[number + 1].sample)
+    x, y = car.x - track.grid_x, car.y - track.grid_y
     best, nearest, second = 0, np.inf, np.inf
     for r in range(begin, end):
         for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
             sample = track.first_sample + j
-            dx, dy = samples[sample, 0] - car.x, samples[sample, 1] - car.y
+            dx, dy = samples[sample, 0] - x, samples[sample, 1] - y
             squared = dx * dx + dy * dy
             nearer = squared < nearest
             second = min(second, max(nearest, squared))

@@ -99,7 +99,7 @@ class Tables(NamedTuple):
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
     chords: npt.NDArray[np.float64]  # arc length where each chord begins, and at last the total length
-    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line
+    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line, from the grid's corner
     sample_chords: npt.NDArray[np.uint16]  # (C,) the chord that holds each sample
     wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
     wall_y: npt.NDArray[np.float64]
@@ -124,14 +124,14 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     cells, views, blocks = _views(wall_x, wall_y, float(low[0]), float(low[1]), columns, rows)
     near, contact_ranges, sample_ranges = _near(wall_x, wall_y, samples, low, cells, columns)
     cells[cells > len(near) - 2] = EVERYTHING
-    stored = samples.astype(np.float32)
+    stored = (samples - low).astype(np.float32)
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["sample_error"] = np.linalg.norm(stored - samples, axis=1).max()
+    track["sample_error"] = np.linalg.norm(stored - (samples - low), axis=1).max() + SAFETY
     track["columns"], track["rows"] = columns, rows
     track["sample_count"] = count
     track["wall_size"] = len(geometry.inner_wall) - 1
