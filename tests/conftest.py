@@ -14,6 +14,7 @@ from tests import runs
 from tests.helpers import TRACK_IDS, ring_track
 
 BRIDGE_FIXTURES = {"bridge_server", "node_bridge"}
+TRAINING_FIXTURES = {"trained", "trained_sac"}
 HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 
 
@@ -29,9 +30,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use the real bridge, and skip them where it cannot run."""
+    """Mark the tests that use the real bridge, and skip them where it cannot run; give those that train time for it."""
     no_node = pytest.mark.skip(reason="the bridge needs Node.js 20 or later with npm, which is not on the PATH")
     for item in items:
+        if TRAINING_FIXTURES & set(getattr(item, "fixturenames", ())) and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(60))
         if BRIDGE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.integration)
         if item.get_closest_marker("integration") and not HAS_NODE:

@@ -81,3 +81,25 @@ def test_what_users_get_wrong(
     assert message in error
     assert error.startswith("error: ")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_taken"),
+    [
+        (["--track-seed", "4"], False),
+        (["--track-seed", "4", "--track-id", "track-01"], False),
+        (["--track-seed", "4", "--track-id", "procedural:2"], True),
+        (["--track-seed", "0"], True),
+    ],
+)
+def test_a_seed_of_tracks_is_of_sets_that_are_named(
+    arguments: list[str], is_taken: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rather than being passed over."""
+    if is_taken:
+        evaluate.make_parser().parse_args(["--model", "scripted", *arguments])
+        return
+    with pytest.raises(SystemExit) as ended:
+        evaluate.make_parser().parse_args(["--model", "scripted", *arguments])
+    assert ended.value.code == 2
+    assert "--track-seed is of sets of generated tracks" in capsys.readouterr().err

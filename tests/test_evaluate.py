@@ -183,6 +183,9 @@ def test_generated_tracks_of_training_are_pointed_out(tmp_path: Path, capsys: py
     assert ppo(tmp_path, "--run-name", "g", "--timesteps", "4096", "--track-id", "procedural:2") == 0
     arguments = ["--model", str(tmp_path / "models" / "g_final.zip"), "--laps", "1", "--track-id"]
     assert evaluate.main([*arguments, "procedural:1", "procedural-9-1"]) == 0
-    assert "it was trained on 1 of these 2 tracks; --track-seed makes others" in capsys.readouterr().err
+    assert (
+        "it was trained on 1 of these 2 tracks; --track-id procedural:8 --track-seed 1, for example, makes others"
+        in capsys.readouterr().err
+    )
     assert evaluate.main([*arguments, "procedural-9-1"]) == 0
     assert "trained on" not in capsys.readouterr().err

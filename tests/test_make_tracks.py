@@ -55,6 +55,15 @@ def test_places_that_cannot_be_written_are_refused(
     assert not list(tmp_path.rglob("*.json"))
 
 
+def test_other_tracks_of_the_folder_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As ``--track-id all`` means them too."""
+    arguments = ["--output-dir", str(tmp_path), "--overwrite", "--track-id"]
+    assert make_tracks.main([*arguments, "procedural:2"]) == 0
+    assert "also holds" not in capsys.readouterr().err
+    assert make_tracks.main([*arguments, "procedural:1"]) == 0
+    assert "also holds 1 other track\n" in capsys.readouterr().err
+
+
 def test_a_picture_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As little as a track."""
     where = ["--output-dir", str(tmp_path), "--track-id"]

@@ -88,6 +88,17 @@ def test_a_driver_that_crashes_often_is_no_measure() -> None:
     assert par_times([flying(400), flying(410), bad]) is not None
 
 
+def test_they_replace_nothing_but_par_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not the configuration, for example; older par times they do."""
+    (tmp_path / "ai-config.json").write_text('{"weights": {}}')
+    arguments = ["--model", "scripted", "--track-id", "track-01", "--laps", "1", "--par-times"]
+    assert evaluate.main([*arguments, str(tmp_path / "ai-config.json")]) == 2
+    assert "exists and holds no par times" in capsys.readouterr().err
+    assert (tmp_path / "ai-config.json").read_text() == '{"weights": {}}'
+    for _ in range(2):
+        assert evaluate.main([*arguments, str(tmp_path / "par.json")]) == 0
+
+
 def test_they_go_into_a_json_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Another name is refused, so that no other file is replaced by mistake."""
     assert evaluate.main(["--model", "scripted", "--par-times", str(tmp_path / "driver.onnx")]) == 2

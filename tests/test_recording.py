@@ -136,14 +136,22 @@ def test_places_that_cannot_be_are_named_before_anything_is_driven(
     tmp_path: Path, flag: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A folder for a file, or a file for a folder."""
-    place = tmp_path / "taken.mp4"
+    place = tmp_path / ("taken.npz" if flag == "--record" else "taken.mp4")
     if flag == "--plot":
         place.write_text("")
     else:
         place.mkdir()
     arguments = ["--model", "scripted", "--laps", "1000", "--episodes", "100", flag, str(place)]
     assert evaluate.main(arguments) == 2
-    assert re.search(rf"{flag} takes a (folder|file), and .*taken.mp4 is a (file|folder)", capsys.readouterr().err)
+    assert re.search(rf"{flag} takes a (folder|file), and .*taken.* is a (file|folder)", capsys.readouterr().err)
+
+
+def test_a_recording_does_not_take_the_place_of_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its file's ending tells."""
+    (tmp_path / "lap_best.zip").write_text("a driver")
+    assert evaluate.main(["--model", "scripted", "--laps", "1", "--record", str(tmp_path / "lap_best.zip")]) == 2
+    assert "--record takes a file that ends in .npz" in capsys.readouterr().err
+    assert (tmp_path / "lap_best.zip").read_text() == "a driver"
 
 
 def test_a_pickle_is_not_opened(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import RacerError, TrackError
-from racer_env.track_generator import expand_names
+from racer_env.track_generator import expand_names, is_generated
 
 
 def _from_here(path: Path) -> Path:
@@ -49,6 +49,17 @@ class Parser(argparse.ArgumentParser):
             except TrackError as error:
                 self.error(str(error))
         return arguments, rest
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse a --track-seed that nothing is made of."""
+        arguments = super().parse_args(args, namespace)
+        if getattr(arguments, "track_seed", None) != self.get_default("track_seed"):
+            names = list(arguments.track_id)
+            if getattr(arguments, "eval_track_id", None) is not self.get_default("eval_track_id"):
+                names += expand_names(arguments.eval_track_id, arguments.track_seed)
+            if not any(is_generated(name) for name in names):
+                self.error("--track-seed is of sets of generated tracks; name one too, such as --track-id procedural:8")
+        return arguments
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and end with exit code 2."""

@@ -163,6 +163,13 @@ def _check_targets(arguments: argparse.Namespace) -> None:
         arguments.plot.mkdir(parents=True, exist_ok=True)
     if arguments.par_times not in (None, Path()) and arguments.par_times.suffix != ".json":
         raise ConfigError(f"--par-times takes a file that ends in .json, got {arguments.par_times}")
+    if arguments.record not in (None, Path()) and arguments.record.suffix != ".npz":
+        raise ConfigError(f"--record takes a file that ends in .npz, got {arguments.record}")
+    if arguments.par_times is not None and arguments.par_times.is_file():
+        from training.par_times import holds_par_times
+
+        if not holds_par_times(arguments.par_times):
+            raise ConfigError(f"--par-times: {arguments.par_times} exists and holds no par times; name another file")
     for flag in ("record", "video", "par_times"):
         path = getattr(arguments, flag)
         if path is not None and path != Path():
@@ -376,7 +383,10 @@ def _seen(tracks: Sequence["AnyTrack"], driver: "Driver") -> list[str]:
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in driver.track_ids]
     if not seen:
         return []
-    return [f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-seed makes others"]
+    return [
+        f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-id "
+        "procedural:8 --track-seed 1, for example, makes others"
+    ]
 
 
 def _limits(tracks: Sequence["AnyTrack"], config: "AiConfig", episodes: Sequence["Episode"]) -> list[str]:

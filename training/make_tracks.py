@@ -1,4 +1,4 @@
-"""Write generated tracks as files, with a picture of them: ``python -m training.make_tracks procedural:12``."""
+"""Write generated tracks as files, with a picture: ``python -m training.make_tracks --track-id procedural:12``."""
 
 import argparse
 import json
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from racer_env.errors import ConfigError
-from training.cli import DONE, Parser, add_track_arguments, count_of, leave, run_script, say
+from training.cli import DONE, Parser, add_track_arguments, count_of, leave, note, run_script, say
 
 if TYPE_CHECKING:
     from racer_env.tracks import Track
 
+DEFAULT_SET = "procedural:12"
 PICTURE_NAME = "tracks.png"
 TILE = 240  # pixels
 MAX_COLUMNS = 8
@@ -24,7 +25,8 @@ def make_parser() -> Parser:
         prog="python -m training.make_tracks",
         description="Write tracks as files that the game and --tracks-dir take, and a picture of all of them.",
     )
-    add_track_arguments(parser, "procedural:12", has_config=False)
+    add_track_arguments(parser, DEFAULT_SET, has_config=False)
+    parser.set_defaults(track_id=[DEFAULT_SET])
     parser.add_argument(
         "--output-dir", type=Path, default=Path("generated"), metavar="DIR", help="where they go (default: generated/)"
     )
@@ -38,11 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from racer_env.track_generator import expand_names
-    from racer_env.tracks import load_tracks
+    from racer_env.tracks import available_tracks, load_tracks
 
-    names = arguments.track_id or expand_names(["procedural:12"], arguments.track_seed)
-    tracks = load_tracks(names, arguments.tracks_dir)
+    tracks = load_tracks(arguments.track_id, arguments.tracks_dir)
     folder: Path = arguments.output_dir
     if folder == Path():
         raise ConfigError("--output-dir is empty; name a folder, as the files would lie among those of the project")
@@ -58,6 +58,9 @@ def _make(arguments: argparse.Namespace) -> int:
         path.write_text(json.dumps(track.to_json(), indent=1) + "\n", encoding="utf-8")
     draw_tracks(tracks, picture)
     say(f"saved {count_of(len(tracks), 'track')} and {PICTURE_NAME} to {folder}")
+    others = len(available_tracks(folder)) - len(tracks)
+    if others:
+        note(f"{folder} also holds {count_of(others, 'other track')}")
     say(f"train on them with: python -m training.train_ppo --tracks-dir {folder} --track-id all")
     return DONE
 

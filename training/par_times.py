@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from racer_env.errors import ConfigError
+from racer_env.json_files import read_json
 from racer_env.physics import TICKS_PER_SECOND
 from training.evaluation import LINE, Episode
 from training.model_files import replacing
@@ -77,6 +79,14 @@ def as_document(driver: str, pars: dict[str, ParTimes], fingerprints: dict[str, 
 def in_seconds(ticks: float) -> float:
     """Return ticks in seconds, to the thousandth."""
     return round(ticks / TICKS_PER_SECOND, 3)
+
+
+def holds_par_times(path: Path) -> bool:
+    """Return whether a file is one that ``write_par_times`` wrote."""
+    try:
+        return "times_that_lap_time" in read_json(path, ConfigError, "par times")
+    except (ConfigError, TypeError):
+        return False
 
 
 def write_par_times(path: Path, document: dict[str, Any]) -> None:

@@ -222,7 +222,8 @@ def run_training(algorithm: Algorithm, argv: Sequence[str] | None) -> int:
         with open_bridge(arguments) as bridge:
             return _train(algorithm, arguments, presets, bridge)
 
-    return run_script(body, parser.parse_args(argv))
+    # The first time, to find presets and the run to go on with.
+    return run_script(body, parser.parse_known_args(argv)[0])
 
 
 def _evaluations_before(arguments: argparse.Namespace) -> dict[str, Any]:
