@@ -522,19 +522,33 @@ def _begin_search(track, cells, near, sample_ranges, samples, segments, chords, 
             best = j if nearer else best
             nearest = squared if nearer else nearest
     is_close = math.sqrt(second) <= math.sqrt(nearest) + 2.0 * track.sample_error
-    nearest = _distance_squared_at(track, segments, chords, sample_chords, _sample_at(track, best), car.x, car.y)
+    nearest = _sample_distance_squared(track, segments, chords, sample_chords, best, car.x, car.y)
     if is_close:  # the samples are rounded: look at the true ones
         nearest = np.inf
         for r in range(begin, end):
             for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
-                at = _sample_at(track, j)
-                squared = _distance_squared_at(track, segments, chords, sample_chords, at, car.x, car.y)
+                squared = _sample_distance_squared(track, segments, chords, sample_chords, j, car.x, car.y)
                 if squared < nearest:
                     best, nearest = j, squared
     search.arc_length = _sample_at(track, best)
     search.distance_squared = nearest
     search.low = search.arc_length - track.sample_spacing
     search.high = search.arc_length + track.sample_spacing
+
+
+@njit(error_model="numpy")
+def _sample_distance_squared(track, segments, chords, sample_chords, sample, x, y):
+    """Return the squared distance of (x, y) from a sample, computed as the definition does: it decides between two."""
+    index = np.int64(sample_chords[track.first_sample + sample])
+    begin, end = chords[track.first_chord + index], chords[track.first_chord + index + 1]
+    share = 0.0 if end - begin < MIN_CHORD else (_sample_at(track, sample) - begin) / (end - begin)
+    parameter = (index + share) / CHORDS_PER_SEGMENT
+    segment = math.floor(parameter)
+    t = parameter - segment
+    s = segments[track.first_segment + segment]
+    dx = ((s.x3 * t + s.x2) * t + s.x1) * t + s.x0 - x
+    dy = ((s.y3 * t + s.y2) * t + s.y1) * t + s.y0 - y
+    return dx * dx + dy * dy
 
 
 @njit(forceinline=True, error_model="numpy")
