@@ -71,6 +71,14 @@ def test_a_missing_model_names_those_that_are_there(tmp_path: Path) -> None:
         find_model(tmp_path / "run_final")
 
 
+def test_the_folder_of_an_exported_driver_names_its_file(tmp_path: Path) -> None:
+    """It is what ``models/pretrained`` is, and what exporting prints."""
+    (tmp_path / "lap_best").mkdir()
+    (tmp_path / "lap_best" / "driver.onnx").touch()
+    with pytest.raises(ModelError, match=r"the folder of an exported one, .*driver\.onnx$"):
+        find_model(tmp_path / "lap_best")
+
+
 def test_many_models_are_not_all_listed(tmp_path: Path) -> None:
     """The first eight runs, and how many more there are."""
     for number in range(11):

@@ -34,7 +34,7 @@ from training.cli import (
     whole_number,
 )
 from training.model_data import ModelData, read_model_data
-from training.model_files import check_statistics, find_model, find_statistics, load_tracks_for
+from training.model_files import DRIVER_NAME, check_statistics, find_model, find_statistics, load_tracks_for
 from training.onnx_driver import (
     CARD_KEY,
     INPUT,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 Observations = npt.NDArray[np.float32]
 
-MODEL_NAME, DRIVER_NAME = "model.onnx", "driver.onnx"
+MODEL_NAME = "model.onnx"
 OPSET = 18
 TOLERANCE = 1e-5  # of an action, between the model and what is exported
 CHECKED_OBSERVATIONS = 1000

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from racer_env.bridge import AnyTrack, Bridge
 
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
+DRIVER_NAME = "driver.onnx"  # of an exported one, in a folder of its own
 
 PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
 TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
@@ -112,6 +113,8 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     runs = sorted({run_of(file) for file in folder.glob("*.zip")}) if folder.is_dir() else []
     more = f" and {len(runs) - 8:,} more" if len(runs) > 8 else ""
     hint = f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
+    if (path / DRIVER_NAME).is_file():
+        hint = f"{path} is the folder of an exported one, {path / DRIVER_NAME}"
     raise ModelError(f"no model or run {name}; {hint}")
 
 
