@@ -161,10 +161,10 @@ def _check_targets(arguments: argparse.Namespace) -> None:
         if arguments.plot.exists() and not arguments.plot.is_dir():
             raise ConfigError(f"--plot takes a folder, and {arguments.plot} is a file")
         arguments.plot.mkdir(parents=True, exist_ok=True)
-    if arguments.par_times not in (None, Path()) and arguments.par_times.suffix != ".json":
-        raise ConfigError(f"--par-times takes a file that ends in .json, got {arguments.par_times}")
-    if arguments.record not in (None, Path()) and arguments.record.suffix != ".npz":
-        raise ConfigError(f"--record takes a file that ends in .npz, got {arguments.record}")
+    for flag, suffix in (("record", ".npz"), ("par_times", ".json")):
+        path = getattr(arguments, flag)
+        if path not in (None, Path()) and path.suffix != suffix:
+            raise ConfigError(f"--{flag.replace('_', '-')} takes a file that ends in {suffix}, got {path}")
     if arguments.par_times is not None and arguments.par_times.is_file():
         from training.par_times import holds_par_times
 
