@@ -124,14 +124,15 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     cells, views, blocks = _views(wall_x, wall_y, float(low[0]), float(low[1]), columns, rows)
     near, contact_ranges, sample_ranges = _near(wall_x, wall_y, samples, low, cells, columns)
     cells[cells > len(near) - 2] = EVERYTHING
-    stored = (samples - low).astype(np.float32)
+    from_corner = samples - low
+    stored = from_corner.astype(np.float32)
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["sample_error"] = np.linalg.norm(stored - (samples - low), axis=1).max() + SAFETY
+    track["sample_error"] = np.linalg.norm(stored - from_corner, axis=1).max() + SAFETY
     track["columns"], track["rows"] = columns, rows
     track["sample_count"] = count
     track["wall_size"] = len(geometry.inner_wall) - 1
