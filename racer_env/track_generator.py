@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from racer_env.errors import TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.geometry import CentreLine, TrackGeometry, boundary_samples
+from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, CentreLine, TrackGeometry, boundary_samples
 from racer_env.tracks import Track, check_track
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,7 +28,13 @@ GATE_SPACING = 45.0  # units, about
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _FITTING_ROUNDS = 6  # of making a shape rounder or sharper
 _FITTING_SHARE = 0.15  # of the way to its neighbours that a control point moves in such a round
+_SHARP_ANGLES = math.radians(20), math.radians(65)  # that a corner turns by; at larger ones inner walls fold
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
+_T = np.linspace(0.0, 1.0, CHORDS_PER_SEGMENT + 1)
+# The first derivatives of t^3, t^2, t and 1, and then the second ones, at all parameters of a segment: (42, 4).
+_DERIVATIVES = np.concatenate(
+    [np.stack([3 * _T**2, 2 * _T, 0 * _T + 1, 0 * _T], axis=1), np.stack([6 * _T, 0 * _T + 2, 0 * _T, 0 * _T], axis=1)]
+)
 _NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
@@ -55,8 +61,8 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
             id=f"{kind}-{seed}-{number}",
             name=f"{kind.rpartition('-')[2].capitalize()} {seed}-{number}",
             checkpoint_count=max(12, round(road.length / GATE_SPACING)),
-            points=road.points.round(3),
-            half_widths=road.half_widths.round(3),
+            points=road.points,
+            half_widths=road.half_widths,
             physics=physics,
         )
         if _folds(track.geometry) or not _is_clear(track.geometry, rules):
@@ -214,9 +220,12 @@ class Kind:
         length: Range of the length of the centre line, in units.
         half_width: Range of half of the road's width, in units.
         points: Range of the number of control points.
-        tightest: Range that the radius of the tightest curve is drawn from, in units.
-        wall_samples: Range of the distance of its walls' samples, in radii of the tightest curve.
+        tightest: Range that the radius of its shape's tightest curve is drawn from, in units.
+        radius: What the radius of its tightest curve must be in the end, at least and at most, in units.
         clearance: Least distance of a wall from the centre line, in units.
+        wall_samples: Range of the distance of its walls' samples, in radii of its shape's tightest curve.
+        sharp_corners: How many of its corners are made sharp, at least and less than; fewer where few suit.
+        sharp_radius: Range that their radii are drawn from, in units; they come out up to a fifth less or a half more.
     """
 
     name: str
@@ -225,11 +234,13 @@ class Kind:
     length: tuple[float, float]
     half_width: tuple[float, float]
     tightest: tuple[float, float]
-    wall_samples: tuple[float, float]
+    radius: tuple[float, float]
     clearance: float
+    wall_samples: tuple[float, float] = (0.0, math.inf)
+    sharp_corners: tuple[int, int] = (0, 1)
+    sharp_radius: tuple[float, float] = (math.inf, math.inf)
 
 
-AS_THEY_COME = (0.0, math.inf)
 KINDS = {
     NORMAL: Kind(
         NORMAL,
@@ -237,8 +248,8 @@ KINDS = {
         points=(16, 28),
         length=(900.0, 3_500.0),
         half_width=(12.0, 28.0),
-        tightest=(22.0, 110.0),
-        wall_samples=AS_THEY_COME,
+        tightest=(21.0, 103.0),
+        radius=(16.0, 110.0),
         clearance=14.0,
     ),
     HARD: Kind(
@@ -252,9 +263,12 @@ KINDS = {
         points=(16, 32),
         length=(900.0, 3_500.0),
         half_width=(12.0, 16.0),
-        tightest=(18.0, 22.0),  # of 2,000 tighter ones 29 passed
-        wall_samples=(0.26, 0.38),  # of others few pass
+        tightest=(17.5, 20.5),  # long curves that are tighter fold walls
+        radius=(9.0, 22.0),
         clearance=8.0,
+        wall_samples=(0.28, 0.37),  # of others few pass
+        sharp_corners=(0, 4),
+        sharp_radius=(10.0, 16.0),
     ),
     # Short, wide and flat out all the way, where the line is all that a driver can win by.
     OVAL: Kind(
@@ -263,8 +277,8 @@ KINDS = {
         points=(16, 28),
         length=(900.0, 1_700.0),
         half_width=(18.0, 28.0),
-        tightest=(70.0, 150.0),
-        wall_samples=AS_THEY_COME,
+        tightest=(65.0, 140.0),
+        radius=(60.0, 150.0),
         clearance=14.0,
     ),
 }
@@ -288,7 +302,7 @@ class Road(NamedTuple):
 
 
 def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
-    """Draw a road; None where its tightest curve does not fit the rest of it."""
+    """Draw a road; None where its tightest curve does not fit the rest of it or comes out otherwise than wanted."""
     fitted = _fitted(_rounded_shape(random, rules), rules.wall_samples)
     if fitted is None:
         return None
@@ -298,22 +312,51 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
     low, high = max(shortest, tightest[0]), min(longest, tightest[1])
     if low > high:
         return None
-    size = random.uniform(low, high)
     turn = random.uniform(0, 2 * math.pi)
-    points = size * points @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    rotation = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    points = random.uniform(low, high) * points @ rotation
     if random.random() < 0.5:
         points = points[::-1]
-    points = points - (points.min(axis=0) + points.max(axis=0)) / 2
+    turning = _turning(points - np.roll(points, 1, axis=0))
+    points = np.roll(points, -int(np.argmax(turning <= np.sort(turning)[len(turning) // 5])), axis=0)
+    points = _sharpened(points, random, rules)
+    points = (points - (points.min(axis=0) + points.max(axis=0)) / 2).round(3)
+    half_widths = _half_widths(len(points), random, rules).round(3)
+    line = CentreLine(points, half_widths)
+    is_fit = rules.radius[0] <= _least_radius(line) <= rules.radius[1] and line.total_length >= rules.length[0]
+    return Road(points, half_widths, line.total_length) if is_fit else None
+
+
+def _half_widths(count: int, random: np.random.Generator, rules: Kind) -> FloatArray:
+    """Draw half-widths (count,), constant or varying, in units."""
     low, high = rules.half_width
-    half_widths = np.full(len(points), random.uniform(low, high))
+    half_widths = np.full(count, random.uniform(low, high))
     if random.random() < 0.5:
-        around = np.arange(len(points)) * 2 * math.pi / len(points)
+        around = np.arange(count) * 2 * math.pi / count
         waves = np.cos(around * random.integers(1, 4) + random.uniform(0, 2 * math.pi))
         half_widths = np.clip(half_widths * (1 + random.uniform(0.05, 0.25) * waves), low, high)
-    turning = _turning(points - np.roll(points, 1, axis=0))
-    straightest = int(np.argmax(turning <= np.sort(turning)[len(turning) // 5]))
-    points, half_widths = np.roll(points, -straightest, axis=0), np.roll(half_widths, -straightest)
-    return Road(points, half_widths, size * line.total_length)
+    return half_widths
+
+
+def _sharpened(points: FloatArray, random: np.random.Generator, rules: Kind) -> FloatArray:
+    """Make some corners of a road (n, 2) sharp, away from its start: the points before and after move up to them.
+
+    A short sharp bend can be tighter than a long one, as smoothing undoes the fold of its inner wall. Where points lie
+    d apart on two straight lines that meet at the angle t, the spline's radius there is d cos(t/2)^2 / (4 sin(t/2)).
+    """
+    points = points.copy()
+    steps = np.roll(points, -1, axis=0) - points
+    lengths = np.hypot(*steps.T)
+    angles = np.roll(_turning(steps), 1)
+    corners = np.arange(3, len(points) - 2, 3)  # so that none moves the points of another
+    corners = corners[(angles[corners] > _SHARP_ANGLES[0]) & (angles[corners] < _SHARP_ANGLES[1])]
+    for corner in random.permutation(corners)[: random.integers(*rules.sharp_corners)]:
+        half = angles[corner] / 2
+        reach = random.uniform(*rules.sharp_radius) * 4 * math.sin(half) / math.cos(half) ** 2
+        if reach < lengths[corner - 1 : corner + 1].min():
+            points[corner - 1] = points[corner] - steps[corner - 1] * reach / lengths[corner - 1]
+            points[corner + 1] = points[corner] + steps[corner] * reach / lengths[corner]
+    return points
 
 
 def _fitted(points: FloatArray, wall_samples: tuple[float, float]) -> tuple[FloatArray, CentreLine, float] | None:
@@ -328,7 +371,7 @@ def _fitted(points: FloatArray, wall_samples: tuple[float, float]) -> tuple[Floa
     low, high = wall_samples
     for _ in range(_FITTING_ROUNDS):
         line = CentreLine(points, np.ones(len(points)))
-        radius = _min_radius(line)
+        radius = _least_radius(line)
         spacing = line.total_length / boundary_samples(len(points)) / radius
         if low <= spacing <= high:
             return points, line, radius
@@ -360,9 +403,16 @@ def _turning(steps: FloatArray) -> FloatArray:
     return turning
 
 
-def _min_radius(line: CentreLine) -> float:
-    """Return the radius of the tightest curve, by the chords of the line."""
-    return float((np.hypot(*line.chords.T) / np.maximum(_turning(line.chords), 1e-9)).min())
+def _least_radius(line: CentreLine) -> float:
+    """Return the least radius of curvature of the line, in units: |p'|^3 / |p' x p''| where its chords end.
+
+    At a control point the second derivative jumps, and both sides count.
+    """
+    count = len(line.coefficients)
+    derivatives = _DERIVATIVES @ line.coefficients.transpose(1, 2, 0).reshape(4, 2 * count)
+    (vx, vy), (ax, ay) = np.moveaxis(derivatives.reshape(2, -1, 2, count), 2, 1)
+    squared, bend = vx * vx + vy * vy, vx * ay - vy * ax
+    return math.sqrt((squared * squared * squared / np.maximum(bend * bend, 1e-18)).min())
 
 
 def _evenly(length: float, step: float) -> FloatArray:

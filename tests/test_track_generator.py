@@ -6,10 +6,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from racer_env import track_generator
 from racer_env.errors import TrackError
+from racer_env.simulator.geometry import CentreLine
 from racer_env.track_generator import (
     HARD,
     KINDS,
@@ -61,19 +63,80 @@ def test_lengths_and_widths(generated: list[Track]) -> None:
     assert not all(varying)
 
 
+def least_radius(line: CentreLine) -> float:
+    """Return the least radius of circles through three points of a line half a unit apart."""
+    at = np.arange(0.0, line.total_length, 0.25)
+    a, b, c = (line.point_at(at + offset) for offset in (-0.5, 0.0, 0.5))
+    cross = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]
+    sides = [np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (a, c))]
+    return float((sides[0] * sides[1] * sides[2] / np.maximum(2 * np.abs(cross), 1e-9)).min())
+
+
 def test_curves_are_as_tight_as_the_kind_says(generated: list[Track]) -> None:
-    """Measured on the finished line: the radius from three points four units apart."""
-    rules = kind_of(generated[0])
-    tightest = []
+    """Measured on the finished line, by circles through its points."""
+    low, high = kind_of(generated[0]).radius
+    tightest = [least_radius(track.geometry.centre_line) for track in generated]
+    assert 0.98 * low < min(tightest) <= max(tightest) < 1.04 * high
+
+
+def test_hard_curves_are_of_all_radii() -> None:
+    """Not only as tight as a wall around a long curve allows: short ones are tighter."""
+    tightest = [least_radius(generate_track(3, number, HARD).geometry.centre_line) for number in range(2 * COUNT)]
+    assert min(tightest) < 11
+    assert sum(11 < radius < 17 for radius in tightest) > COUNT / 3
+    assert max(tightest) > 18
+
+
+def test_the_least_radius_is_that_of_the_curvature(generated: list[Track]) -> None:
+    """Circles through ever closer points come to the same."""
     for track in generated:
         line = track.geometry.centre_line
-        at = np.arange(0.0, track.length, 1.0)
-        a, b, c = (line.point_at(at + offset) for offset in (-4.0, 0.0, 4.0))
-        cross = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]
-        sides = [np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (a, c))]
-        tightest.append(float((sides[0] * sides[1] * sides[2] / np.maximum(2 * np.abs(cross), 1e-9)).min()))
-    assert min(tightest) > rules.tightest[0] - 1.5
-    assert max(tightest) < rules.tightest[1] + 4
+        assert track_generator._least_radius(line) == pytest.approx(least_radius(line), rel=0.04)
+
+
+def test_the_least_radius_is_the_same_both_ways(generated: list[Track]) -> None:
+    """A road is as tight in the one direction as in the other."""
+    for track in generated:
+        backwards = CentreLine(track.points[::-1].copy(), track.half_widths[::-1].copy())
+        here = track_generator._least_radius(track.geometry.centre_line)
+        assert track_generator._least_radius(backwards) == pytest.approx(here, rel=1e-9)
+
+
+def test_a_road_of_another_radius_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What sharp corners come to decides, not what they were drawn as."""
+    rules = dataclasses.replace(KINDS[HARD], sharp_corners=(1, 2), radius=(11.0, 12.0))
+    monkeypatch.setitem(KINDS, HARD, rules)
+    for number in range(COUNT // 2):
+        line = generate_track(3, number, HARD).geometry.centre_line
+        assert 11 <= track_generator._least_radius(line) <= 12
+
+
+def two_corners(angle: float, length: float) -> npt.NDArray[np.float64]:
+    """Return 24 control points ``length`` apart that turn by ``angle`` degrees at 6 and 18, and evenly at the rest."""
+    turns = np.full(24, (360.0 - 2 * angle) / 22)
+    turns[[6, 18]] = angle
+    heading = np.radians(np.cumsum(turns))
+    steps = length * np.stack([np.cos(heading), np.sin(heading)], axis=1)
+    return np.cumsum(steps, axis=0) - steps  # each step leads away from its point
+
+
+@pytest.mark.parametrize("radius", [10.0, 14.0])
+def test_a_corner_is_made_as_sharp_as_drawn(radius: float) -> None:
+    """Nearly: it is a little blunter where the points beyond are farther. Only its two neighbours move."""
+    points = two_corners(50.0, 60.0)
+    rules = dataclasses.replace(KINDS[HARD], sharp_corners=(8, 9), sharp_radius=(radius, radius))
+    sharp = track_generator._sharpened(points, np.random.default_rng(0), rules)
+    assert np.flatnonzero((sharp != points).any(axis=1)).tolist() == [5, 7, 17, 19]
+    assert least_radius(CentreLine(points, np.ones(24))) > 25
+    assert least_radius(CentreLine(sharp, np.ones(24))) == pytest.approx(1.2 * radius, rel=0.2)
+
+
+@pytest.mark.parametrize(("angle", "length"), [(17.0, 60.0), (80.0, 60.0), (50.0, 12.0)])
+def test_a_corner_that_does_not_suit_stays(angle: float, length: float) -> None:
+    """It turns too little or too much, or its neighbours are nearer than they would be moved."""
+    points = two_corners(angle, length)
+    rules = dataclasses.replace(KINDS[HARD], sharp_corners=(8, 9))
+    assert (track_generator._sharpened(points, np.random.default_rng(0), rules) == points).all()
 
 
 def test_both_windings_occur(generated: list[Track]) -> None:
@@ -140,13 +203,14 @@ def test_control_points_are_few(generated: list[Track]) -> None:
     assert all(fewest <= len(track.points) <= most for track in generated)
 
 
-def test_samples_of_hard_walls_fit_the_tightest_curve() -> None:
-    """Closer ones let the wall fold there, others let it cut into the road."""
+def test_samples_of_hard_walls_fit_the_tightest_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closer ones let the wall fold there, others let it cut into the road; short sharp corners do not count."""
+    monkeypatch.setitem(KINDS, HARD, dataclasses.replace(KINDS[HARD], sharp_corners=(0, 1)))
     closest, farthest = KINDS[HARD].wall_samples
     for number in range(COUNT):
         geometry = generate_track(3, number, HARD).geometry
         spacing = geometry.total_length / (len(geometry.inner_wall) - 1)
-        radius = track_generator._min_radius(geometry.centre_line)
+        radius = track_generator._least_radius(geometry.centre_line)
         assert closest - 0.01 < spacing / radius < farthest + 0.01
 
 
