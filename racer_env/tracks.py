@@ -98,7 +98,7 @@ def load_track(name: str | Path, tracks_dir: str | Path | None = None, physics: 
     """
     from racer_env import track_generator  # it builds on this module
 
-    is_own = tracks_dir is not None and (Path(tracks_dir) / f"{name}.json").is_file()
+    is_own = tracks_dir is not None and (_folder(tracks_dir) / f"{name}.json").is_file()
     if track_generator.is_generated(str(name)) and not is_own:
         return track_generator.track_of_name(str(name), physics)
     path = _find(str(name), tracks_dir)
@@ -134,13 +134,18 @@ def available_tracks(tracks_dir: str | Path | None = None) -> list[str]:
     Raises:
         TrackError: The folder does not exist or holds no track.
     """
-    folder = DEFAULT_TRACKS_DIR if tracks_dir is None else Path(tracks_dir)
-    if not folder.is_dir():
-        raise TrackError(f"tracks folder not found: {folder}")
+    folder = DEFAULT_TRACKS_DIR if tracks_dir is None else _folder(tracks_dir)
     ids = sorted(path.stem for path in folder.glob("*.json"))
     if not ids:
         raise TrackError(f"no track files (*.json) in {folder}")
     return ids
+
+
+def _folder(tracks_dir: str | Path) -> Path:
+    folder = Path(tracks_dir)
+    if not folder.is_dir():
+        raise TrackError(f"tracks folder not found: {folder}")
+    return folder
 
 
 def _find(name: str, tracks_dir: str | Path | None) -> Path:

@@ -281,10 +281,11 @@ def test_missing_file_is_named() -> None:
         load_track("absent.json")
 
 
-def test_missing_folder_is_named(tmp_path: Path) -> None:
-    """A folder that does not exist is an error with its path."""
+@pytest.mark.parametrize("name", ["track-01", "procedural-1-0", "some.json"])
+def test_missing_folder_is_named(name: str, tmp_path: Path) -> None:
+    """A folder that does not exist is an error with its path, also where no file is looked for in it."""
     with pytest.raises(TrackError, match=r"tracks folder not found: .*absent"):
-        load_track("track-01", tmp_path / "absent")
+        load_track(name, tmp_path / "absent")
 
 
 def test_empty_folder_is_named(tmp_path: Path) -> None:
