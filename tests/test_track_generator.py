@@ -56,7 +56,7 @@ def test_lengths_and_widths(generated: list[Track]) -> None:
     shortest, longest = kind_of(generated[0]).length
     low, high = kind_of(generated[0]).half_width
     for track in generated:
-        assert shortest - 20 <= track.length <= longest + 20
+        assert shortest <= track.length <= longest + 0.1
         assert low - 1e-3 <= track.half_widths.min() <= track.half_widths.max() <= high + 1e-3
     varying = [np.ptp(track.half_widths) > 0.5 for track in generated]
     assert any(varying)
@@ -109,6 +109,13 @@ def test_a_road_of_another_radius_is_not_taken(monkeypatch: pytest.MonkeyPatch) 
     for number in range(COUNT // 2):
         line = generate_track(3, number, HARD).geometry.centre_line
         assert 11 <= track_generator._least_radius(line) <= 12
+
+
+def test_a_road_that_sharp_corners_make_too_short_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They cut it by a few units."""
+    rules = dataclasses.replace(KINDS[HARD], sharp_corners=(3, 4), length=(1_700.0, 1_710.0))
+    monkeypatch.setitem(KINDS, HARD, rules)
+    assert all(generate_track(3, number, HARD).length >= 1_700 for number in range(COUNT))
 
 
 def two_corners(angle: float, length: float) -> npt.NDArray[np.float64]:
