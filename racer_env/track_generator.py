@@ -167,6 +167,16 @@ def _straights(random: np.random.Generator) -> FloatArray:
     return np.array(points) + jitter
 
 
+def _hairpins(random: np.random.Generator) -> FloatArray:
+    """Draw a narrow band around a bent line: there and back, with a hairpin at either end."""
+    along = np.linspace(-1, 1, 9)
+    heading = random.uniform(-1.25, 1.25) * along + random.uniform(-1, 1) * np.cos(along * math.pi / 2)
+    ahead = np.stack([np.cos(heading), np.sin(heading)], axis=1)
+    line = np.cumsum(ahead * (along[1] - along[0]), axis=0)
+    aside = random.uniform(0.1, 0.2) * np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
+    return np.concatenate([line + aside, (line - aside)[::-1]])
+
+
 def _oval(random: np.random.Generator) -> FloatArray:
     """Draw an oval, a little out of shape."""
     count = 20
@@ -259,6 +269,7 @@ KINDS = {
             Family(_star, (0, 1)),
             Family(_bent_hull, (1, 4)),  # its corners are sharp
             Family(_straights, (0, 1)),
+            Family(_hairpins, (0, 1)),
         ),
         points=(16, 32),
         length=(900.0, 3_500.0),

@@ -193,6 +193,19 @@ def test_every_family_yields_tracks(kind: str, monkeypatch: pytest.MonkeyPatch) 
         assert generate_track(1, 0, kind).id == f"{kind}-1-0"
 
 
+def test_hairpins_turn_right_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within 250 units, as the one of track-03 does; drivers that met none do not brake for it."""
+    families = tuple(family for family in KINDS[HARD].families if family.draw is track_generator._hairpins)
+    monkeypatch.setitem(KINDS, HARD, dataclasses.replace(KINDS[HARD], families=families))
+    turns = []
+    for number in range(COUNT):
+        track = generate_track(3, number, HARD)
+        x, y = track.geometry.centre_line.unit_tangent_at(np.arange(0, track.length + 250, 5.0)).T
+        heading = np.unwrap(np.arctan2(y, x))
+        turns.append(np.degrees(np.abs(heading[50:] - heading[:-50]).max()))
+    assert np.median(turns) > 140
+
+
 @pytest.mark.parametrize(("kind", "most"), [(NORMAL, 4), (HARD, 4), (OVAL, 4)])
 def test_few_roads_are_drawn_for_a_track(kind: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most of the time goes into those that are not taken."""
