@@ -26,8 +26,10 @@ VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trai
 MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
+_ROUNDING = 1e-9  # radians; a straight road turns by less, differently on each processor
 _FITTING_ROUNDS = 6  # of making a shape rounder or sharper
 _FITTING_SHARE = 0.15  # of the way to its neighbours that a control point moves in such a round
+_RADIUS_MARGIN = 1.02  # at most the least radius as measured, over the true one between the measured points
 _SHARP_ANGLES = math.radians(20), math.radians(65)  # that a corner turns by; at larger ones inner walls fold
 _SAMPLE_STEP = 6.0  # units, of the generator's own checks
 _T = np.linspace(0.0, 1.0, CHORDS_PER_SEGMENT + 1)
@@ -329,12 +331,14 @@ def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
     if random.random() < 0.5:
         points = points[::-1]
     turning = _turning(points - np.roll(points, 1, axis=0))
-    points = np.roll(points, -int(np.argmax(turning <= np.sort(turning)[len(turning) // 5])), axis=0)
+    calm = turning <= np.sort(turning)[len(turning) // 5] + _ROUNDING
+    points = np.roll(points, -int(np.argmax(calm)), axis=0)
     points = _sharpened(points, random, rules)
     points = (points - (points.min(axis=0) + points.max(axis=0)) / 2).round(3)
     half_widths = _half_widths(len(points), random, rules).round(3)
     line = CentreLine(points, half_widths)
-    is_fit = rules.radius[0] <= _least_radius(line) <= rules.radius[1] and line.total_length >= rules.length[0]
+    least, most = rules.radius[0] * _RADIUS_MARGIN, rules.radius[1]
+    is_fit = least <= _least_radius(line) <= most and line.total_length >= rules.length[0]
     return Road(points, half_widths, line.total_length) if is_fit else None
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,22 @@ def test_the_same_name_is_the_same_track() -> None:
     assert track_of_name("procedural-7-2").fingerprint == one.fingerprint == load_track("procedural-7-2").fingerprint
     others = [generate_track(7, 3), generate_track(8, 2), *(generate_track(7, 2, kind) for kind in (HARD, OVAL))]
     assert len({track.fingerprint for track in [one, *others]}) == 5
+
+
+@pytest.mark.parametrize(("kind", "numbers"), [(NORMAL, range(20)), (HARD, (*range(20), 117, 123, 227))])
+def test_rounding_makes_no_other_track(kind: str, numbers: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processors round the last bits differently; the straight roads of the three last ones turn by nothing else."""
+    expected = [generate_track(0, number, kind) for number in numbers]
+    noise = np.random.default_rng(0)
+    exact = track_generator._rounded_shape
+
+    def rounded_otherwise(random: np.random.Generator, rules: track_generator.Kind) -> npt.NDArray[np.float64]:
+        shape = exact(random, rules)
+        return shape + noise.normal(0, 2e-16, shape.shape)
+
+    monkeypatch.setattr(track_generator, "_rounded_shape", rounded_otherwise)
+    for track in expected:
+        assert load_track(track.id).fingerprint == track.fingerprint
 
 
 def test_lengths_and_widths(generated: list[Track]) -> None:
@@ -100,6 +117,21 @@ def test_the_least_radius_is_the_same_both_ways(generated: list[Track]) -> None:
         backwards = CentreLine(track.points[::-1].copy(), track.half_widths[::-1].copy())
         here = track_generator._least_radius(track.geometry.centre_line)
         assert track_generator._least_radius(backwards) == pytest.approx(here, rel=1e-9)
+
+
+def test_the_least_radius_misses_little(generated: list[Track]) -> None:
+    """Between the points where it is measured, the line bends hardly more; the generator allows for that much."""
+    parameters = np.linspace(0, 1, 1_001)
+    first = np.stack([3 * parameters**2, 2 * parameters, parameters**0], axis=1)
+    second = np.stack([6 * parameters, 2 * parameters**0], axis=1)
+    for track in generated:
+        line = track.geometry.centre_line
+        vx, vy = np.moveaxis(first @ line.coefficients[:, :3], 2, 0)
+        ax, ay = np.moveaxis(second @ line.coefficients[:, :2], 2, 0)
+        radius = ((vx**2 + vy**2) ** 1.5 / np.maximum(np.abs(vx * ay - vy * ax), 1e-9)).min()
+        measured = track_generator._least_radius(line)
+        assert 0.999999 * radius <= measured <= track_generator._RADIUS_MARGIN * radius
+        assert radius >= kind_of(track).radius[0]
 
 
 def test_a_road_of_another_radius_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
