@@ -52,20 +52,20 @@ def test_the_same_name_is_the_same_track() -> None:
     assert len({track.fingerprint for track in [one, *others]}) == 5
 
 
-@pytest.mark.parametrize(("kind", "numbers"), [(NORMAL, range(20)), (HARD, (*range(20), 117, 123, 227))])
+@pytest.mark.parametrize(("kind", "numbers"), [(NORMAL, range(6)), (HARD, (117, 123, 197, 227, 395))])
 def test_rounding_makes_no_other_track(kind: str, numbers: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processors round the last bits differently; the straight roads of the three last ones turn by nothing else."""
+    """Processors round the last bits differently; those hard ones are drawn with roads that are partly straight."""
     expected = [generate_track(0, number, kind) for number in numbers]
     noise = np.random.default_rng(0)
     exact = track_generator._rounded_shape
 
     def rounded_otherwise(random: np.random.Generator, rules: track_generator.Kind) -> npt.NDArray[np.float64]:
         shape = exact(random, rules)
-        return shape + noise.normal(0, 2e-16, shape.shape)
+        return shape + noise.normal(0, 1e-15, shape.shape)
 
     monkeypatch.setattr(track_generator, "_rounded_shape", rounded_otherwise)
-    for track in expected:
-        assert load_track(track.id).fingerprint == track.fingerprint
+    for _ in range(8):
+        assert [load_track(track.id).fingerprint for track in expected] == [track.fingerprint for track in expected]
 
 
 def test_lengths_and_widths(generated: list[Track]) -> None:
