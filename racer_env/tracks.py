@@ -5,6 +5,7 @@ list of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; t
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ ALL_TRACKS = "all"
 
 MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
 MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; for the same reason
+# What files are named by on any system: no separators, no line ends, nothing that is hidden or cut off.
+_ID = re.compile(r"\w(?:[\w .()+-]{0,98}[\w()+-])?")
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
 SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
 RUNS_AT_ONCE = 4_096  # pairs of runs that are looked at together, so that a ball of a road needs no gigabytes
@@ -184,7 +187,7 @@ def parse_track(
     content = check.mapping(document, "the track", keys, required=keys)
     points, half_widths = _control_points(check, content["controlPoints"])
     track = Track(
-        id=check.text(content["id"], "id"),
+        id=_id(check, content["id"]),
         name=check.text(content["name"], "name"),
         checkpoint_count=check.integer(content["checkpointCount"], "checkpointCount", 2),
         points=points,
@@ -235,6 +238,14 @@ def _check_points(check: Checker, points: FloatArray) -> None:
         raise check.fail(
             f"controlPoints[{again}] repeats controlPoints[{index}]; the loop closes by itself, remove one"
         )
+
+
+def _id(check: Checker, value: Any) -> str:
+    """Return a track's id; files are named by it."""
+    text = check.text(value, "id")
+    if not _ID.fullmatch(text):
+        raise check.fail(f"id must be up to 100 letters, digits, blanks and -_.()+, got {text!r}"[:300])
+    return text
 
 
 def _check_size(check: Checker, track: Track) -> None:

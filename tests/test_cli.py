@@ -88,7 +88,9 @@ def test_what_users_get_wrong(
     [
         (["--track-seed", "4"], False),
         (["--track-seed", "4", "--track-id", "track-01"], False),
+        (["--track-seed", "4", "--track-id", "procedural-7-1"], False),
         (["--track-seed", "4", "--track-id", "procedural:2"], True),
+        (["--track-seed", "4", "--track-id", "track-01", "procedural:2"], True),
         (["--track-seed", "0"], True),
     ],
 )

@@ -57,6 +57,12 @@ def test_document_round_trips() -> None:
     assert parse_track(ring_document()).to_json() == ring_document()
 
 
+@pytest.mark.parametrize("track_id", ["a", "track-01", "Große Runde (2)", "a.b_c+d", "x" * 100])
+def test_any_name_of_a_file_is_an_id(track_id: str) -> None:
+    """In any language."""
+    assert parse_track(with_value(ring_document(), track_id, "id")).id == track_id
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -65,6 +71,10 @@ def test_document_round_trips() -> None:
         (without(ring_document(), "controlPoints"), "the track lacks the key 'controlPoints'"),
         (with_value(ring_document(), 1, "laps"), "unknown key 'laps' in the track; allowed: id, name"),
         (with_value(ring_document(), "", "id"), "id must be a non-empty string, got ''"),
+        *(
+            (with_value(ring_document(), bad, "id"), "id must be up to 100 letters, digits, blanks and ")
+            for bad in ("../up", "a/b", "a\\b", "C:", ".hidden", "end.", "two\nlines", "\0", "\ud800", "x" * 101)
+        ),
         (with_value(ring_document(), 7, "name"), "name must be a non-empty string, got 7"),
         (with_value(ring_document(), 1, "checkpointCount"), "checkpointCount must be at least 2, got 1"),
         (with_value(ring_document(), 2.5, "checkpointCount"), r"checkpointCount must be a whole number, got 2\.5"),

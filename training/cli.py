@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from racer_env.config import PROJECT_ROOT
 from racer_env.errors import RacerError, TrackError
-from racer_env.track_generator import expand_names, is_generated
+from racer_env.track_generator import expand_names
 
 
 def _from_here(path: Path) -> Path:
@@ -43,21 +43,24 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse, and write generated tracks out by name."""
         arguments, rest = super().parse_known_args(args, namespace)
+        self._has_sets = False
         if getattr(arguments, "track_id", None):
             try:
-                arguments.track_id = expand_names(arguments.track_id, arguments.track_seed)
+                names = expand_names(arguments.track_id, arguments.track_seed)
             except TrackError as error:
                 self.error(str(error))
+            self._has_sets = names != arguments.track_id
+            arguments.track_id = names
         return arguments, rest
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse a --track-seed that nothing is made of."""
         arguments = super().parse_args(args, namespace)
         if getattr(arguments, "track_seed", None) != self.get_default("track_seed"):
-            names = list(arguments.track_id)
-            if getattr(arguments, "eval_track_id", None) is not self.get_default("eval_track_id"):
-                names += expand_names(arguments.eval_track_id, arguments.track_seed)
-            if not any(is_generated(name) for name in names):
+            others = getattr(arguments, "eval_track_id", None)
+            if others is not None and others is not self.get_default("eval_track_id"):
+                self._has_sets |= expand_names(others, arguments.track_seed) != others
+            if not self._has_sets:
                 self.error("--track-seed is of sets of generated tracks; name one too, such as --track-id procedural:8")
         return arguments
 
