@@ -27,7 +27,8 @@ ALL_TRACKS = "all"
 MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
 MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; for the same reason
 # What files are named by on any system: no separators, no line ends, nothing that is hidden or cut off.
-_ID = re.compile(r"\w(?:[\w .()+-]{0,98}[\w()+-])?")
+_ID = re.compile(r"\w(?:[\w .()+-]*[\w()+-])?")
+MAX_ID = 100  # bytes
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
 SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
 RUNS_AT_ONCE = 4_096  # pairs of runs that are looked at together, so that a ball of a road needs no gigabytes
@@ -243,8 +244,9 @@ def _check_points(check: Checker, points: FloatArray) -> None:
 def _id(check: Checker, value: Any) -> str:
     """Return a track's id; files are named by it."""
     text = check.text(value, "id")
-    if not _ID.fullmatch(text):
-        raise check.fail(f"id must be up to 100 letters, digits, blanks and -_.()+, got {text!r}"[:300])
+    if not _ID.fullmatch(text) or len(text.encode()) > MAX_ID:
+        allowed = f"up to {MAX_ID} letters, digits, blanks and -_.()+ (fewer of other scripts)"
+        raise check.fail(f"id must be {allowed}, got {text!r}"[:300])
     return text
 
 

@@ -73,7 +73,19 @@ def test_any_name_of_a_file_is_an_id(track_id: str) -> None:
         (with_value(ring_document(), "", "id"), "id must be a non-empty string, got ''"),
         *(
             (with_value(ring_document(), bad, "id"), "id must be up to 100 letters, digits, blanks and ")
-            for bad in ("../up", "a/b", "a\\b", "C:", ".hidden", "end.", "two\nlines", "\0", "\ud800", "x" * 101)
+            for bad in (
+                "../up",
+                "a/b",
+                "a\\b",
+                "C:",
+                ".hidden",
+                "end.",
+                "two\nlines",
+                "\0",
+                "\ud800",
+                "x" * 101,
+                "ö" * 51,
+            )
         ),
         (with_value(ring_document(), 7, "name"), "name must be a non-empty string, got 7"),
         (with_value(ring_document(), 1, "checkpointCount"), "checkpointCount must be at least 2, got 1"),
