@@ -1,7 +1,38 @@
-"""A top-down racing game as a Gymnasium environment: ``gymnasium.make("TopDownRacer-v0")``."""
+"""A top-down racing game as a Gymnasium environment: ``gymnasium.make("TopDownRacer-v0")``.
 
-import gymnasium
+``RacerEnv`` and ``RacerVecEnv`` can be imported from here. They are loaded when they are asked for, so that
+``import racer_env``, and ``import gymnasium`` where this is installed, load neither the compiled engine nor PyTorch.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from gymnasium.envs.registration import register, registry
+
+if TYPE_CHECKING:
+    from racer_env.env import RacerEnv
+    from racer_env.vec_env import RacerVecEnv
+
+__all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv", "register_env"]
 
 ENV_ID = "TopDownRacer-v0"
 
-gymnasium.register(id=ENV_ID, entry_point="racer_env.env:RacerEnv")
+
+def register_env() -> None:
+    """Tell Gymnasium about the environment; twice is fine. Gymnasium calls it itself where this is installed."""
+    if ENV_ID not in registry:
+        register(id=ENV_ID, entry_point="racer_env.env:RacerEnv")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RacerEnv":
+        from racer_env.env import RacerEnv
+
+        return RacerEnv
+    if name == "RacerVecEnv":
+        from racer_env.vec_env import RacerVecEnv
+
+        return RacerVecEnv
+    raise AttributeError(f"module 'racer_env' has no attribute {name!r}")
+
+
+register_env()

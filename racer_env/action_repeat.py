@@ -5,12 +5,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.contract import REWARD_COMPONENTS, STEP_INFO
 from racer_env.engine import Engine
 
 MAX_ACTION_REPEAT = 60  # ticks; a second
 
-SUMMED = ("progress", "speed", "wall", "offTrack", "backward", "stillness")
-LATEST = ("tick", "rawSpeed", "lap", "checkpoint", "stepCount", "stillnessCounter")
+# How an info's fields join over the ticks of a decision: components are summed, whether something happened is whether
+# it happened on any tick, and of everything else the last tick counts.
+SUMMED = REWARD_COMPONENTS
+ANY = tuple(field.name for field in STEP_INFO if field.type is bool)
+LATEST = tuple(field.name for field in STEP_INFO if field.name not in (*SUMMED, *ANY))
 
 
 class Decision(NamedTuple):
@@ -93,7 +97,8 @@ def _add(decision: Decision, engine: Engine, running: npt.NDArray[np.bool_]) -> 
         np.add(decision.infos[name], latest[name], out=decision.infos[name], where=running)
     for name in LATEST:
         np.copyto(decision.infos[name], latest[name], where=running)
-    decision.infos["wallContact"] |= latest["wallContact"] & running
+    for name in ANY:
+        decision.infos[name] |= latest[name] & running
     decision.terminated[:] |= engine.terminated & running
     decision.truncated[:] |= engine.truncated & running
     for car, observation in engine.terminal_observations.items():

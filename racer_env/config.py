@@ -1,63 +1,17 @@
 """Reward weights and episode limits: ``ai-config.json`` as checked dataclasses."""
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ConfigError
 from racer_env.json_files import Checker, read_json
-
-PROJECT_ROOT = Path(__file__).resolve().parent.parent
-DEFAULT_CONFIG_PATH = PROJECT_ROOT / "ai-config.json"
+from racer_env.project import DEFAULT_CONFIG_PATH
 
 MAX_WEIGHT = 1e6  # so that no sum of rewards leaves the range of floating-point numbers
-
-_WEIGHT_KEYS = {
-    "progress": "progress",
-    "speedBonus": "speed_bonus",
-    "wallPenalty": "wall_penalty",
-    "offTrackPenalty": "off_track_penalty",
-    "backwardPenalty": "backward_penalty",
-    "stillnessPenalty": "stillness_penalty",
-    "stillnessSpeedThreshold": "stillness_speed_threshold",
-}
-_EPISODE_KEYS = {"maxSteps": "max_steps", "stillnessTimeoutTicks": "stillness_timeout_ticks"}
-
-
-@dataclass(frozen=True)
-class RewardWeights:
-    """Weights of the reward's components; penalties are negative.
-
-    Attributes:
-        progress: For one whole lap of progress along the centre line.
-        speed_bonus: Per tick at top speed, in proportion to speed.
-        wall_penalty: Per tick in contact with a wall.
-        off_track_penalty: Per tick off the road.
-        backward_penalty: Per tick of negative progress.
-        stillness_penalty: Per tick below the threshold.
-        stillness_speed_threshold: Speed below which a car counts as still, in units/s.
-    """
-
-    progress: float = 1.0
-    speed_bonus: float = 0.0
-    wall_penalty: float = -0.002
-    off_track_penalty: float = -0.001
-    backward_penalty: float = 0.0
-    stillness_penalty: float = -0.001
-    stillness_speed_threshold: float = 2.0
-
-
-@dataclass(frozen=True)
-class EpisodeLimits:
-    """When an episode ends.
-
-    Attributes:
-        max_steps: Truncated at this many steps.
-        stillness_timeout_ticks: Terminated after this many still ticks in a row.
-    """
-
-    max_steps: int = 3000
-    stillness_timeout_ticks: int = 180
 
 
 @dataclass(frozen=True)
@@ -70,8 +24,8 @@ class AiConfig:
     def to_json(self) -> dict[str, dict[str, float]]:
         """Return the configuration under the keys of the JSON file."""
         return {
-            "weights": {key: getattr(self.weights, name) for key, name in _WEIGHT_KEYS.items()},
-            "episode": {key: getattr(self.episode, name) for key, name in _EPISODE_KEYS.items()},
+            section: {key: getattr(values, name) for key, name in _keys(type(values)).items()}
+            for section, values in (("weights", self.weights), ("episode", self.episode))
         }
 
 
@@ -87,23 +41,34 @@ def parse_config(document: Any, where: str = "config") -> AiConfig:
     """
     check = Checker(ConfigError, where)
     sections = check.mapping(document, "the configuration", ("weights", "episode"))
-    weights = check.mapping(sections.get("weights", {}), "weights", _WEIGHT_KEYS)
-    episode = check.mapping(sections.get("episode", {}), "episode", _EPISODE_KEYS)
+
+    def weight(value: Any, key: str) -> float:
+        number = check.number(value, key)
+        if abs(number) > MAX_WEIGHT:
+            raise check.fail(f"{key} must be within {MAX_WEIGHT:,.0f} of 0, got {number:g}")
+        return number
+
     return AiConfig(
-        weights=RewardWeights(
-            **{_WEIGHT_KEYS[key]: _weight(check, value, f"weights.{key}") for key, value in weights.items()}
-        ),
+        weights=RewardWeights(**_section(check, sections, "weights", RewardWeights, weight)),
         episode=EpisodeLimits(
-            **{_EPISODE_KEYS[key]: check.integer(value, f"episode.{key}", 1) for key, value in episode.items()}
+            **_section(check, sections, "episode", EpisodeLimits, lambda value, key: check.integer(value, key, 1))
         ),
     )
 
 
-def _weight(check: Checker, value: Any, key: str) -> float:
-    number = check.number(value, key)
-    if abs(number) > MAX_WEIGHT:
-        raise check.fail(f"{key} must be within {MAX_WEIGHT:,.0f} of 0, got {number:g}")
-    return number
+def _section(
+    check: Checker, sections: dict[str, Any], section: str, kind: type, checked: Callable[[Any, str], Any]
+) -> dict[str, Any]:
+    """Return the checked values of a section, by the names of its dataclass."""
+    keys = _keys(kind)
+    values = check.mapping(sections.get(section, {}), section, keys)
+    return {keys[key]: checked(value, f"{section}.{key}") for key, value in values.items()}
+
+
+def _keys(kind: type) -> dict[str, str]:
+    """Return the field names of a dataclass by their JSON keys, which are in camelCase."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return {first + "".join(map(str.capitalize, rest)): name for name in names for first, *rest in [name.split("_")]}
 
 
 def load_config(path: str | Path | None = None) -> AiConfig:

@@ -1,20 +1,12 @@
 """What drives the cars of a vector environment: the embedded simulator or a bridge, behind one interface."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.errors import ConfigError
-from racer_env.json_files import Checker
-from racer_env.simulator.starts import Placement, random_placement
-from racer_env.tracks import Track
-
-STANDING, RANDOM = "standing", "random"
-MAX_START_OFFSET = 1000.0  # units from the centre line
-MAX_START_MAGNITUDE = 1e6  # of arc length in units and heading in radians; far beyond it, wrapping loses digits
-START_KEYS = ("arc_length", "lateral", "heading", "speed")
+from racer_env.contract import Placement
 
 # Says where a car's next episode starts; None is the standing start. An engine may ask an episode ahead.
 NextStart = Callable[[int], Placement | None]
@@ -55,33 +47,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End it; twice is fine."""
-
-
-def make_placement(track: Track, start: str | Mapping[str, float], random: np.random.Generator) -> Placement | None:
-    """Make the placement that a reset option asks for; None is the standing start.
-
-    Args:
-        track: Where.
-        start: ``"standing"``, ``"random"``, or a dictionary as in ``RacerEnv``.
-        random: Draws a random start.
-
-    Raises:
-        ConfigError: It is none of these.
-    """
-    if isinstance(start, str) and start == STANDING:
-        return None
-    if isinstance(start, str) and start == RANDOM:
-        return random_placement(track.geometry, random)
-    check = Checker(ConfigError, "start")
-    if not isinstance(start, Mapping):
-        raise check.fail(f"expected 'standing', 'random' or a dictionary with arc_length, got {start!r}")
-    numbers = check.mapping(dict(start), "the dictionary", START_KEYS, required=("arc_length",))
-    numbers = {key: check.number(value, key) for key, value in numbers.items()}
-    if not 0.0 <= numbers.get("speed", 0.0) <= track.physics.max_speed:
-        raise check.fail(f"speed must be within [0, {track.physics.max_speed:g}] units/s, got {numbers['speed']:g}")
-    if abs(numbers.get("lateral", 0.0)) > MAX_START_OFFSET:
-        raise check.fail(f"lateral must be within {MAX_START_OFFSET:g} units of the line, got {numbers['lateral']:g}")
-    for key in ("arc_length", "heading"):
-        if abs(numbers.get(key, 0.0)) > MAX_START_MAGNITUDE:
-            raise check.fail(f"{key} must be within {MAX_START_MAGNITUDE:g} of 0, got {numbers[key]:g}")
-    return Placement(**numbers)

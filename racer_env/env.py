@@ -1,6 +1,7 @@
 """One car as a Gymnasium environment."""
 
 import contextlib
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,16 +10,16 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge import AnyTrack, Bridge, bridge_at
-from racer_env.bridge_car import BridgeCar
+from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
+from racer_env.bridge.car import BridgeCar
 from racer_env.config import AiConfig, load_config
-from racer_env.engine import STANDING
+from racer_env.contract import ACTION_SIZE, TICKS_PER_SECOND
 from racer_env.errors import ActionError, ClosedError, ConfigError
-from racer_env.physics import TICKS_PER_SECOND
 from racer_env.simulator.car import SimulatorCar
-from racer_env.simulator.simulator import ACTION_SIZE, Simulator
+from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import HUMAN, RENDER_MODES, check_render_mode, make_action_space, make_observation_space
-from racer_env.tracks import Track
+from racer_env.tracks import AnyTrack, known_track
+from racer_env.tracks.starts import STANDING
 
 if TYPE_CHECKING:
     from racer_env.rendering.drawing import Drawing
@@ -57,7 +58,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     **Start**: at rest on the line. ``reset(options=...)`` takes ``track_id`` and ``start``, which is
     ``"standing"``, ``"random"`` (anywhere, on the move, drawn from the environment's seed) or a dictionary with
     ``arc_length`` and optionally ``lateral``, ``heading`` (units and radians from the centre line and its
-    direction) and ``speed``. Both hold for this reset; the track stays until another is named.
+    direction) and ``speed``. Both hold for this reset; the only track of an environment stays until another is named.
 
     **Info** after a step: the six components, ``tick``, ``rawSpeed`` (units/s), ``lap`` (from 1; 0 on the way to
     the line after a start elsewhere), ``checkpoint`` (last gate), ``stepCount``, ``wallContact``,
@@ -76,7 +77,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self,
         bridge_url: str | Sequence[str] | Bridge | None = None,
         config_path: str | Path | None = None,
-        track_id: str | Track = "track-01",
+        track_id: TrackId | Sequence[TrackId] = "track-01",
         render_mode: str | None = None,
         *,
         tracks_dir: str | Path | None = None,
@@ -90,8 +91,9 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
                 ``close``, and ``"embedded"`` is the embedded simulator. None is the environment variable
                 RACER_BRIDGE_URL, and where that is not set the embedded simulator.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            track_id: A track's id, a path that ends in ``.json``, or a loaded track. Over a bridge, an id means the
-                bridge's track, and any other form one that the bridge has too.
+            track_id: A track's id, a path that ends in ``.json``, or a loaded track; ``"all"``, a set of generated
+                ones such as ``"procedural:8"``, or a list of all these: each reset then takes the next track. Over a
+                bridge, an id means the bridge's track, and any other form one that the bridge has too.
             render_mode: None, ``"rgb_array"`` or ``"human"``; None draws nothing and costs nothing.
             tracks_dir: A folder with track files of one's own.
             config: Weights and limits as an object, instead of ``config_path``.
@@ -110,16 +112,18 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         config = load_config(config_path) if config is None else config
         self._car: SimulatorCar | BridgeCar
         with contextlib.ExitStack() as stack:
-            bridge = bridge_at(stack, bridge_url, [track_id], tracks_dir)
+            bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
+            tracks = tracks_on(bridge, track_id, tracks_dir)
             if bridge is None:
-                self._car = SimulatorCar(track_id, tracks_dir, config)
+                self._car = SimulatorCar(known_track(tracks[0]), tracks_dir, config)
             else:
-                self._car = BridgeCar(bridge, track_id, tracks_dir, config)
+                self._car = BridgeCar(bridge, tracks[0], tracks_dir, config)
             stack.callback(self._car.close)
             self._drawing = None if render_mode is None else _make_drawing(self._car, view, render_mode)
             if self._drawing is not None:
                 stack.callback(self._drawing.close)
             self._resources = stack.pop_all()
+        self._turns = itertools.cycle(tracks) if len(tracks) > 1 else itertools.repeat(None)
         self._is_reset = False
         self._is_closed = False
 
@@ -164,7 +168,8 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         unknown = set(options) - {"track_id", "start"}
         if unknown:
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
-        observation, info = self._car.begin(options.get("track_id"), options.get("start", STANDING), self.np_random)
+        track_id = options["track_id"] if "track_id" in options else next(self._turns)
+        observation, info = self._car.begin(track_id, options.get("start", STANDING), self.np_random)
         self._is_reset = True
         if self._drawing is not None:
             self._drawing.begin(observation)

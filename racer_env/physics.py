@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.config import PROJECT_ROOT
+from racer_env.contract import DT, RAY_COUNT
 from racer_env.errors import ConfigError
 from racer_env.json_files import Checker, read_json
-
-DEFAULT_PHYSICS_PATH = PROJECT_ROOT / "physics.json"
-
-TICKS_PER_SECOND = 60
-DT = 1.0 / TICKS_PER_SECOND
-RAY_COUNT = 9
+from racer_env.project import DEFAULT_PHYSICS_PATH
 
 # Name in the kernels -> group and key in physics.json. Lengths in units, speeds in units/s.
 _SOURCES = {

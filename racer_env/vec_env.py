@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -11,14 +12,14 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from racer_env.action_repeat import MAX_ACTION_REPEAT, ActionRepeat, Decision
-from racer_env.bridge import AnyTrack, Bridge, bridge_at, track_on
-from racer_env.bridge_engine import BridgeEngine
-from racer_env.config import AiConfig
-from racer_env.engine import RANDOM, STANDING, Engine, NextStart, make_placement
+from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
+from racer_env.bridge.engine import BridgeEngine
+from racer_env.config import AiConfig, load_config
+from racer_env.contract import Placement
+from racer_env.engine import Engine, NextStart
 from racer_env.errors import ClosedError, ConfigError
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Placement
 from racer_env.spaces import (
     HUMAN,
     RGB_ARRAY,
@@ -27,7 +28,8 @@ from racer_env.spaces import (
     make_observation_space,
     step_infos,
 )
-from racer_env.tracks import Track
+from racer_env.tracks import AnyTrack, Track
+from racer_env.tracks.starts import RANDOM, STANDING, make_placement
 
 if TYPE_CHECKING:
     from racer_env.rendering.scene import Scene, View
@@ -77,69 +79,70 @@ class RacerVecEnv(VecEnv):
 
     def __init__(
         self,
-        tracks: Sequence[Track | str] | Sequence[AnyTrack],
-        num_envs: int,
+        track_id: TrackId | Sequence[TrackId] = "track-01",
+        num_envs: int | None = None,
         config: AiConfig | None = None,
         *,
+        bridge_url: str | Sequence[str] | Bridge | None = None,
+        config_path: str | Path | None = None,
+        render_mode: str | None = None,
+        tracks_dir: str | Path | None = None,
+        view: "View | None" = None,
         random_start_share: float = 0.0,
         standing_share: float = 0.0,
         equal_road_value: bool = False,
         action_repeat: int = 1,
-        bridge_url: str | Sequence[str] | Bridge | None = None,
-        render_mode: str | None = None,
-        view: "View | None" = None,
     ) -> None:
-        """Make the environment.
+        """Make the environment. What ``RacerEnv`` takes too means the same here and has the same default.
 
         Args:
-            tracks: At least one; ids or tracks, as in ``RacerEnv``.
-            num_envs: N; at least one car per track.
-            config: Reward weights and episode limits; None is their defaults.
+            track_id: One track or several, as in ``RacerEnv``; car i drives on track i modulo their number.
+            num_envs: N; at least one car per track, and None is just that.
+            config: Weights and limits as an object, instead of ``config_path``.
+            bridge_url: Where the game's bridge is, as in ``RacerEnv``; several URLs share the cars. A bridge of version
+                1 of the protocol has a connection per car and no starts but the standing one.
+            config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
+            render_mode: None, or what ``render`` does, as in ``RacerEnv``; ``"human"`` shows what is rendered.
+            tracks_dir: A folder with track files of one's own.
+            view: How it is drawn; all cars are in one picture.
             random_start_share: Share of the episodes that start anywhere, on the move; the others start at rest
                 on the line.
             standing_share: Share of the random starts that are at rest.
             equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
                 unit of road earns the same on all of them.
             action_repeat: Ticks that each action holds, see the class.
-            bridge_url: Where the game's bridge is; several URLs share the cars. None, ``"auto"`` and ``"embedded"``
-                as in ``RacerEnv``. A bridge of version 1 of the protocol has a connection per car and no starts but
-                the standing one.
-            render_mode: None, or what ``render`` does, as in ``RacerEnv``; ``"human"`` shows what is rendered.
-            view: How it is drawn; all cars are in one picture.
 
         Raises:
             BridgeError: A bridge cannot be reached or is none.
             ConfigError: An argument is out of range, or asks for what a bridge does not know.
             TrackError: A track does not exist or is wrong.
         """
-        if not tracks:
-            raise ConfigError("at least one track is needed, got none")
-        if num_envs < len(tracks):
-            raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
-        if not 0.0 <= random_start_share <= 1.0:
-            raise ConfigError(f"random_start_share must be within [0, 1], got {random_start_share}")
-        if not 0.0 <= standing_share <= 1.0:
-            raise ConfigError(f"standing_share must be within [0, 1], got {standing_share}")
+        _check_share("random_start_share", random_start_share)
+        _check_share("standing_share", standing_share)
         if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
             raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
         check_render_mode(render_mode)
         self.random_start_share = random_start_share
         self.standing_share = standing_share
         self.action_repeat = action_repeat
-        self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
-        self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._actions: npt.NDArray[np.floating] | None = None
         self._is_reset = False
         self._is_closed = False
+        config = load_config(config_path) if config is None else config
         with contextlib.ExitStack() as stack:
-            self._bridge = bridge_at(stack, bridge_url, tracks)
-            ways = [track_on(self._bridge, track) for track in tracks]
-            self.cars = [Car(index, ways[index % len(ways)], render_mode) for index in range(num_envs)]
+            self._bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
+            tracks = tracks_on(self._bridge, track_id, tracks_dir)
+            num_envs = len(tracks) if num_envs is None else num_envs
+            if num_envs < len(tracks):
+                raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
+            self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
+            self._random = [np.random.default_rng() for _ in range(num_envs)]
+            self.cars = [Car(index, tracks[index % len(tracks)], render_mode) for index in range(num_envs)]
             self._scene: Scene | None = None
             if render_mode is None:
-                self._engine = self._make_engine(ways, config or AiConfig(), equal_road_value, self._next_start)
+                self._engine = self._make_engine(tracks, config, equal_road_value, self._next_start)
             else:
-                self._engine = self._make_drawn_engine(ways, config or AiConfig(), equal_road_value, view)
+                self._engine = self._make_drawn_engine(tracks, config, equal_road_value, view)
             stack.callback(self._engine.close)
             self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()
@@ -271,7 +274,8 @@ class RacerVecEnv(VecEnv):
     ) -> Engine:
         from racer_env.rendering.drawn_engine import DrawnEngine, NotedStarts
         from racer_env.rendering.scene import Scene, View
-        from racer_env.rendering.shadow import Shadow, known_track
+        from racer_env.rendering.shadow import Shadow
+        from racer_env.tracks import known_track
 
         known = [known_track(track) for track in tracks]
         starts = NotedStarts(self._next_start)
@@ -311,6 +315,11 @@ class RacerVecEnv(VecEnv):
     def _check_open(self) -> None:
         if self._is_closed:
             raise ClosedError("the environment is closed; make a new one")
+
+
+def _check_share(name: str, share: float) -> None:
+    if not 0.0 <= share <= 1.0:
+        raise ConfigError(f"{name} must be within [0, 1], got {share}")
 
 
 def _lengths_over_mean(tracks: Sequence[AnyTrack]) -> list[float]:

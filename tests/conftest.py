@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from racer_env.bridge_process import BridgeProcess, install_bridge
+from racer_env.bridge.process import BridgeProcess, install_bridge
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
 from tests import runs

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from racer_env import bridge_client
+from racer_env.bridge import client as bridge_client
 from racer_env.config import parse_config
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import standing_start
 from racer_env.spaces import reset_info, step_info
 from racer_env.tracks import Track
+from racer_env.tracks.starts import standing_start
 
 TEXT, BINARY, CLOSE, PONG = 1, 2, 8, 10
 TEXT_LIMITS = (125, 65_535)

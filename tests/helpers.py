@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.config import PROJECT_ROOT, AiConfig, EpisodeLimits, RewardWeights
-from racer_env.simulator.geometry import TrackGeometry
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits, RewardWeights
+from racer_env.project import PROJECT_ROOT
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Start, standing_start, start_at
 from racer_env.tracks import Track, parse_track
+from racer_env.tracks.geometry import TrackGeometry
+from racer_env.tracks.starts import Start, standing_start, start_at
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits
 from racer_env.errors import ConfigError
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, random_actions

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env.bridge import Bridge, UnseenTrack, bridge_at, track_on
-from racer_env.bridge_client import BridgeClient
-from racer_env.bridge_process import BridgeProcess
-from racer_env.bridge_url import bridge_urls
-from racer_env.engine import RANDOM, STANDING
+from racer_env.bridge.bridge import Bridge, bridge_at, track_on
+from racer_env.bridge.client import BridgeClient
+from racer_env.bridge.process import BridgeProcess
+from racer_env.bridge.url import bridge_urls
 from racer_env.errors import BridgeLostError, ConfigError, TrackError
 from racer_env.physics import load_physics
-from racer_env.tracks import Track
+from racer_env.tracks import Track, UnseenTrack
+from racer_env.tracks.starts import RANDOM, STANDING
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_track
 from tests.test_bridge_client import always

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env import bridge_client
-from racer_env.bridge_client import BridgeClient
-from racer_env.bridge_url import parse_url
+from racer_env.bridge import client as bridge_client
+from racer_env.bridge.client import BridgeClient
+from racer_env.bridge.url import parse_url
 from racer_env.errors import (
     ActionError,
     BridgeError,

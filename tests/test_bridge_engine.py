@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env import bridge_process
-from racer_env.bridge import Bridge
-from racer_env.bridge_client import BridgeClient
-from racer_env.bridge_engine import for_all
-from racer_env.bridge_process import BridgeProcess
+from racer_env.bridge import process as bridge_process
+from racer_env.bridge.bridge import Bridge
+from racer_env.bridge.client import BridgeClient
+from racer_env.bridge.engine import for_all
+from racer_env.bridge.process import BridgeProcess
 from racer_env.config import AiConfig
+from racer_env.contract import STEP_INFO_KEYS, Placement
 from racer_env.errors import (
     ActionError,
     BridgeError,
@@ -26,8 +27,6 @@ from racer_env.errors import (
     BridgeRefusedError,
     ConfigError,
 )
-from racer_env.simulator.starts import Placement
-from racer_env.spaces import STEP_INFO_KEYS
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from tests.fake_peer import Drop, FakePeer, version_1_game

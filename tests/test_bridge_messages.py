@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env.bridge_messages import (
+from racer_env.bridge.messages import (
     parse_hello,
     parse_reply,
     parse_reset,
@@ -18,8 +18,8 @@ from racer_env.bridge_messages import (
     step_many_request,
     step_request,
 )
+from racer_env.contract import Placement
 from racer_env.errors import ActionError, BridgeProtocolError, BridgeRefusedError
-from racer_env.simulator.starts import Placement
 from tests.helpers import TEST_CONFIG, with_value, without
 
 RESET_INFO = {"tick": 0, "speed": 0, "lap": 1, "checkpoint": 0, "stepCount": 0}

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from racer_env import bridge_process
-from racer_env.bridge_client import BridgeClient
-from racer_env.bridge_process import BridgeProcess, install_bridge
-from racer_env.config import PROJECT_ROOT
+from racer_env.bridge import process as bridge_process
+from racer_env.bridge.client import BridgeClient
+from racer_env.bridge.process import BridgeProcess, install_bridge
 from racer_env.errors import BridgeError, BridgeLostError
+from racer_env.project import PROJECT_ROOT
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 
 PARENT = """
 import sys, time
-from racer_env.bridge_process import BridgeProcess
+from racer_env.bridge.process import BridgeProcess
 process = BridgeProcess()
 print(process.url, flush=True)
 time.sleep(60)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from stable_baselines3 import PPO
 
-from racer_env.bridge_process import BridgeProcess
+from racer_env.bridge.process import BridgeProcess
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from tests import runs
@@ -226,7 +226,7 @@ def test_silent_or_lying_bridge_loses_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The same holds for a bridge that hangs past the deadline or answers nonsense in the middle of training."""
-    from racer_env.bridge_client import BridgeClient
+    from racer_env.bridge.client import BridgeClient
 
     monkeypatch.setitem(BridgeClient.__init__.__kwdefaults__, "reply_timeout_s", 1.0)
 
@@ -251,7 +251,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BridgeProcess]]:
             super().__init__(*arguments, **options)
             processes.append(self)
 
-    monkeypatch.setattr("racer_env.bridge.BridgeProcess", Noted)
+    monkeypatch.setattr("racer_env.bridge.bridge.BridgeProcess", Noted)
     yield processes
 
 

@@ -12,8 +12,8 @@ import pytest
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
-from racer_env.config import PROJECT_ROOT
 from racer_env.physics import load_physics
+from racer_env.project import PROJECT_ROOT
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, make_fresh, ppo
 from training import callbacks

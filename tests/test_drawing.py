@@ -8,14 +8,13 @@ import numpy as np
 import pygame
 import pytest
 
-from racer_env.bridge import UnseenTrack
-from racer_env.config import PROJECT_ROOT
 from racer_env.env import RacerEnv
 from racer_env.errors import ClosedError, ConfigError, RenderError
+from racer_env.project import PROJECT_ROOT
 from racer_env.rendering.scene import View
-from racer_env.rendering.shadow import Shadow, known_track
+from racer_env.rendering.shadow import Shadow
 from racer_env.rendering.window import Window
-from racer_env.tracks import Track
+from racer_env.tracks import Track, UnseenTrack, known_track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import with_limits
 

@@ -10,6 +10,7 @@ import pytest
 
 import racer_env
 from racer_env.config import AiConfig
+from racer_env.contract import REWARD_COMPONENTS, STEP_INFO_KEYS
 from racer_env.env import RacerEnv
 from racer_env.errors import (
     ActionError,
@@ -21,7 +22,6 @@ from racer_env.errors import (
     TrackError,
 )
 from racer_env.simulator.simulator import Simulator
-from racer_env.spaces import REWARD_KEYS, STEP_INFO_KEYS
 from racer_env.tracks import Track
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TEST_CONFIG, nearest_centre, random_actions, ring_document, with_limits
@@ -103,7 +103,7 @@ def test_reward_is_the_sum_of_the_components(env: RacerEnv) -> None:
     env.reset(seed=0, options={"start": "random"})
     for action in random_actions(0, 100):
         _, reward, _, _, info = env.step(action)
-        assert reward == pytest.approx(sum(info[key] for key in REWARD_KEYS), abs=1e-17)
+        assert reward == pytest.approx(sum(info[key] for key in REWARD_COMPONENTS), abs=1e-17)
 
 
 def test_info_counts_steps(env: RacerEnv) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits
 from racer_env.vec_env import RacerVecEnv
 from training.environment import make_monitor
 

@@ -5,7 +5,8 @@ import contextlib
 import numpy as np
 import pytest
 
-from racer_env.config import AiConfig, EpisodeLimits
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits
 from racer_env.tracks import Track, load_tracks
 from training.driver import scripted_driver
 from training.evaluation import (

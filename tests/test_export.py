@@ -13,9 +13,9 @@ import onnxruntime
 import pytest
 import torch
 
-from racer_env.config import PROJECT_ROOT
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
+from racer_env.project import PROJECT_ROOT
 from tests.runs import load, make_fresh
 from training import evaluate, export_onnx
 from training.driver import load_driver

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from racer_env.simulator.geometry import CentreLine, TrackGeometry, circular_box_filter
 from racer_env.tracks import Track, parse_track
+from racer_env.tracks.geometry import CentreLine, TrackGeometry, circular_box_filter
 from tests.helpers import FloatArray, ring_document
 
 LINES = ("inner_wall", "outer_wall", "inner_road_edge", "outer_road_edge")

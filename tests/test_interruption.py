@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from racer_env.config import PROJECT_ROOT
+from racer_env.project import PROJECT_ROOT
 from training.interruption import Interrupted, Interruption
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send itself these signals")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from racer_env.errors import ModelError, TrackError
-from racer_env.tracks import DEFAULT_TRACKS_DIR
+from racer_env.project import DEFAULT_TRACKS_DIR
 from tests.runs import make_fresh, rewritten
 from training.model_data import read_model_data
 from training.model_files import (

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from racer_env.errors import ConfigError
-from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics, fingerprint_of, load_physics
+from racer_env.physics import Physics, fingerprint_of, load_physics
+from racer_env.project import DEFAULT_PHYSICS_PATH
 from tests.helpers import with_value, without
 
 # The game's physics is frozen. Another fingerprint makes every trained model worthless.

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from racer_env.physics import load_physics
-from racer_env.track_generator import HARD, generate_track
 from racer_env.tracks import load_tracks
+from racer_env.tracks.generator import generate_track
+from racer_env.tracks.names import HARD
 from training import evaluate
 from training.cli import MODELS_DIR
 from training.onnx_driver import load_onnx_driver, read_card

@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from racer_env.contract import REWARD_COMPONENTS
 from racer_env.env import RacerEnv
-from racer_env.spaces import REWARD_KEYS
 from tests.helpers import TRACK_IDS, random_actions, with_limits
 
 EPISODES = 100
@@ -31,9 +31,9 @@ def test_hundred_random_episodes(engine_url: str) -> None:
             observation, reward, terminated, truncated, info = env.step(action)
             latencies.append(time.perf_counter() - began)
             assert env.observation_space.contains(observation)
-            assert all(math.isfinite(info[key]) for key in REWARD_KEYS)
-            assert reward == sum(info[key] for key in REWARD_KEYS)
-            seen.update(key for key in REWARD_KEYS if info[key])
+            assert all(math.isfinite(info[key]) for key in REWARD_COMPONENTS)
+            assert reward == sum(info[key] for key in REWARD_COMPONENTS)
+            seen.update(key for key in REWARD_COMPONENTS if info[key])
             if terminated or truncated:
                 break
         assert truncated == (info["stepCount"] == MAX_STEPS)
@@ -42,6 +42,6 @@ def test_hundred_random_episodes(engine_url: str) -> None:
     env.close()
     assert ends["terminated"] >= 5
     assert ends["truncated"] >= 50
-    assert set(seen) == set(REWARD_KEYS)
+    assert set(seen) == set(REWARD_COMPONENTS)
     p50, p99 = np.percentile(np.array(latencies) * 1e3, (50, 99))
     print(f"{len(latencies)} steps over {engine_url}: p50 {p50:.3f} ms, p99 {p99:.3f} ms")

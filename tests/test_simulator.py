@@ -10,11 +10,11 @@ import pytest
 
 from racer_env.config import AiConfig
 from racer_env.errors import ActionError, ConfigError
-from racer_env.physics import DEFAULT_PHYSICS_PATH, Physics
+from racer_env.physics import Physics
+from racer_env.project import DEFAULT_PHYSICS_PATH
 from racer_env.simulator import tables
 from racer_env.simulator.kernels import CACHED_TRACKS, GROUP
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Start, random_placement, standing_start, start_for
 from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
@@ -27,8 +27,11 @@ from racer_env.simulator.tables import (
     build_tables,
     concatenate_tables,
 )
-from racer_env.track_generator import HARD, KINDS, NORMAL, generate_track
 from racer_env.tracks import Track, load_track
+from racer_env.tracks.generator import generate_track
+from racer_env.tracks.names import HARD, NORMAL
+from racer_env.tracks.shapes import KINDS
+from racer_env.tracks.starts import Start, random_placement, standing_start, start_for
 from tests.helpers import (
     COMPONENTS,
     MAX_SPEED,

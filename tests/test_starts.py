@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import (
+from racer_env.tracks import Track
+from racer_env.tracks.starts import (
     MAX_HEADING_OFFSET,
     MAX_LATERAL_SHARE,
     MAX_START_SPEED,
@@ -16,7 +17,6 @@ from racer_env.simulator.starts import (
     start_at,
     start_for,
 )
-from racer_env.tracks import Track
 from tests.helpers import TEST_CONFIG, FloatArray, drive_actions, drive_until, nearest_centre, place, wrap_angle
 
 

@@ -10,19 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from racer_env import track_generator
 from racer_env.errors import TrackError
-from racer_env.simulator.geometry import CentreLine
-from racer_env.track_generator import (
-    HARD,
-    KINDS,
-    NORMAL,
-    OVAL,
-    expand_names,
-    generate_track,
-    track_of_name,
-)
-from racer_env.tracks import Track, load_track, load_tracks, parse_track
+from racer_env.tracks import Track, load_track, load_tracks, names, parse_track, shapes
+from racer_env.tracks import generator as track_generator
+from racer_env.tracks.generator import generate_track, track_of_name
+from racer_env.tracks.geometry import CentreLine
+from racer_env.tracks.names import HARD, NORMAL, OVAL, expand_names
+from racer_env.tracks.shapes import KINDS
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import ring_document
 from training import evaluate
@@ -41,7 +35,7 @@ def generated(request: pytest.FixtureRequest) -> list[Track]:
 
 def kind_of(track: Track) -> track_generator.Kind:
     """Return the kind that a track's name says."""
-    return KINDS[track_generator.kind_of(track.id) or ""]
+    return KINDS[names.kind_of(track.id) or ""]
 
 
 def test_the_same_name_is_the_same_track() -> None:
@@ -227,7 +221,7 @@ def test_every_family_yields_tracks(kind: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_hairpins_turn_right_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within 250 units, as the one of track-03 does; drivers that met none do not brake for it."""
-    families = tuple(family for family in KINDS[HARD].families if family.draw is track_generator._hairpins)
+    families = tuple(family for family in KINDS[HARD].families if family.draw is shapes._hairpins)
     monkeypatch.setitem(KINDS, HARD, dataclasses.replace(KINDS[HARD], families=families))
     turns = []
     for number in range(COUNT):

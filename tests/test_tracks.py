@@ -11,17 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from racer_env import tracks as tracks_module
 from racer_env.errors import TrackError
-from racer_env.tracks import (
-    DEFAULT_TRACKS_DIR,
-    Track,
-    available_tracks,
-    check_track,
-    load_track,
-    load_tracks,
-    parse_track,
-)
+from racer_env.project import DEFAULT_TRACKS_DIR
+from racer_env.tracks import Track, available_tracks, check_track, load_track, load_tracks, parse_track
+from racer_env.tracks import checks as tracks_module
 from tests.helpers import TRACK_IDS, ring_document, track_document, with_value, without
 
 # Control points that make one thing wrong each, found by trying.

@@ -10,9 +10,9 @@ import pytest
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from racer_env.config import AiConfig
+from racer_env.contract import REWARD_COMPONENTS
 from racer_env.env import RacerEnv
 from racer_env.errors import ActionError, ClosedError, ConfigError
-from racer_env.spaces import REWARD_KEYS
 from racer_env.tracks import Track, load_track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, FloatArray, random_actions, with_limits
@@ -98,7 +98,7 @@ def test_rewards_are_sums(env: RacerVecEnv) -> None:
     for actions in random_actions(2, 100, 3):
         _, rewards, _, infos = env.step(actions)
         for reward, info in zip(rewards, infos, strict=True):
-            assert reward == pytest.approx(sum(info[key] for key in REWARD_KEYS), abs=1e-8)
+            assert reward == pytest.approx(sum(info[key] for key in REWARD_COMPONENTS), abs=1e-8)
 
 
 def test_observations_stay_in_the_space(tracks: list[Track]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import websocket
 
-from racer_env.bridge_client import BridgeClient
+from racer_env.bridge.client import BridgeClient
 from racer_env.errors import BridgeLostError
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv

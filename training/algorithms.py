@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import Bridge
+    from racer_env.bridge.bridge import Bridge
 
 # Hyper-parameters that a model is made with: what begins with it has them too. Every algorithm has these.
 _MADE_WITH = ("hidden", "action_repeat", "progress_withheld")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge_url import EMBEDDED, bridge_urls
+from racer_env.bridge.url import EMBEDDED, bridge_urls
 from racer_env.config import AiConfig, load_config
 from racer_env.errors import ConfigError
 from racer_env.tracks import Track
@@ -36,7 +36,8 @@ from training.loading import Preparation
 from training.model_files import load_tracks_for
 
 if TYPE_CHECKING:
-    from racer_env.bridge import AnyTrack, Bridge
+    from racer_env.tracks import AnyTrack
+    from racer_env.bridge.bridge import Bridge
 
 HOLD_TICKS = 15  # ticks that a random action is held
 ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"
@@ -167,7 +168,7 @@ def run_benchmark(
         ConfigError: An argument is out of range.
         TrackError: There is no such track.
     """
-    from racer_env.bridge import bridge_at, track_on
+    from racer_env.bridge.bridge import bridge_at, track_on
 
     if actions not in (RANDOM, DRIVER):
         raise ConfigError(f"actions must be {RANDOM!r} or {DRIVER!r}, got {actions!r}")
@@ -262,7 +263,7 @@ def make_actions(kind: str, track: "AnyTrack", num_envs: int, steps: int, seed: 
             f"the bridge does not describe {track.id}, so no driver can be scripted; use {RANDOM} actions"
         )
     from racer_env.simulator.simulator import Simulator
-    from racer_env.simulator.starts import standing_start
+    from racer_env.tracks.starts import standing_start
     from training.driver import scripted_driver
 
     simulator = Simulator([track], num_envs)
@@ -312,7 +313,7 @@ def _make_step(
 
 def _make_round_trip(stack: contextlib.ExitStack, bridge: "Bridge") -> Callable[[Actions], object]:
     """Return a function that makes a round trip without a game, for comparison: a hello, about as long as a step."""
-    from racer_env.bridge_client import BridgeClient
+    from racer_env.bridge.client import BridgeClient
 
     client = stack.enter_context(BridgeClient(bridge.urls[0]))
     return lambda actions: client.hello()
@@ -320,7 +321,7 @@ def _make_round_trip(stack: contextlib.ExitStack, bridge: "Bridge") -> Callable[
 
 def _engine_step(track: Track, num_envs: int, config: AiConfig) -> Callable[[Actions], None]:
     from racer_env.simulator.simulator import Simulator
-    from racer_env.simulator.starts import standing_start
+    from racer_env.tracks.starts import standing_start
 
     simulator = Simulator([track], num_envs, config)
     start = standing_start(track.geometry)

@@ -10,7 +10,7 @@ from stable_baselines3.common.logger import Image
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import BridgeError, ModelError, RecordingError
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.tracks import Track
 from training.callbacks import PeriodicCallback
 from training.cli import MAX_TRACKS_APART, count_of, note, say

@@ -5,11 +5,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from racer_env.bridge_url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls
+from racer_env.bridge.url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls
 from training.cli import say
 
 if TYPE_CHECKING:
-    from racer_env.bridge import Bridge
+    from racer_env.bridge.bridge import Bridge
     from racer_env.physics import Physics
 
 
@@ -49,7 +49,7 @@ def open_bridge(
     if not wanted:
         yield None
         return
-    from racer_env.bridge import Bridge, own_tracks
+    from racer_env.bridge.bridge import Bridge, own_tracks
 
     tracks = own_tracks(arguments.track_id, arguments.tracks_dir) if AUTO in wanted else []
     told = (lambda text: None) if quiet else say

@@ -15,8 +15,8 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize, unwrap_vec_wrapper
 from tqdm import tqdm
 
-from racer_env.physics import TICKS_PER_SECOND as GAME_TICKS_PER_SECOND
-from racer_env.spaces import REWARD_KEYS as GAME_REWARD_KEYS
+from racer_env.contract import TICKS_PER_SECOND as GAME_TICKS_PER_SECOND
+from racer_env.contract import REWARD_COMPONENTS as GAME_REWARD_KEYS
 from training.cli import MAX_TRACKS_APART, say
 from training.model_files import model_path, prune_checkpoints
 from training.saving import save_unit

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from racer_env.config import PROJECT_ROOT
+from racer_env.project import PROJECT_ROOT
 from racer_env.errors import RacerError, TrackError
-from racer_env.track_generator import expand_names
+from racer_env.tracks.names import expand_names
 
 
 def _from_here(path: Path) -> Path:

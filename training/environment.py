@@ -8,7 +8,7 @@ import numpy as np
 from stable_baselines3.common.monitor import ResultsWriter
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
-from racer_env.bridge_url import EMBEDDED
+from racer_env.bridge.url import EMBEDDED
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from training.cli import say

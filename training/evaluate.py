@@ -25,7 +25,8 @@ from training.cli import (
 )
 
 if TYPE_CHECKING:
-    from racer_env.bridge import AnyTrack, Bridge
+    from racer_env.tracks import AnyTrack
+    from racer_env.bridge.bridge import Bridge
     from racer_env.config import AiConfig
     from racer_env.tracks import Track
     from training.driver import Driver
@@ -188,7 +189,7 @@ def _drive(
     looks = any(path is not None for path in (arguments.record, arguments.video, arguments.plot))
     known: list[Track] = []
     if looks or arguments.random_starts or arguments.par_times is not None:
-        from racer_env.rendering.shadow import known_track
+        from racer_env.tracks import known_track
 
         known = [known_track(track) for track in tracks]
     with Preparation(None if bridge else tracks[0], quiet=arguments.json):
@@ -378,7 +379,7 @@ def _tell(
 
 def _seen(tracks: Sequence["AnyTrack"], driver: "Driver") -> list[str]:
     """Return in words how many generated tracks a driver knows, as what it does there says little about others."""
-    from racer_env.track_generator import is_generated
+    from racer_env.tracks.names import is_generated
 
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in driver.track_ids]
     if not seen:

@@ -9,15 +9,18 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from racer_env.bridge import AnyTrack, Bridge
-from racer_env.bridge_engine import BridgeEngine
-from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
+from racer_env.tracks import AnyTrack
+from racer_env.bridge.bridge import Bridge
+from racer_env.bridge.engine import BridgeEngine
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.engine import Engine
 from racer_env.errors import BridgeError
-from racer_env.physics import TICKS_PER_SECOND
-from racer_env.rendering.shadow import known_track
+from racer_env.contract import TICKS_PER_SECOND
+from racer_env.tracks import known_track
 from racer_env.simulator.engine import SimulatorEngine
-from racer_env.simulator.starts import Placement, random_placement
+from racer_env.contract import Placement
+from racer_env.tracks.starts import random_placement
 from racer_env.tracks import Track
 from training.smoothness import Stalls, SteeringMeter
 from training.stress import NO_STRESS, Stress, Stressed

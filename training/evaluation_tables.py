@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from racer_env.track_generator import kind_of
+from racer_env.tracks.names import kind_of
 from training.cli import MAX_TRACKS_APART
 from training.evaluation import LINE, MOVING, STANDING, Episode, summarise
 

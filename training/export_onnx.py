@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge_url import EMBEDDED
+from racer_env.bridge.url import EMBEDDED
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.spaces import make_action_space, make_observation_space
 from training.cli import (
     ANSWER_IS_NO,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import AnyTrack
+    from racer_env.tracks import AnyTrack
     from training.evaluation import Episode
 
 Observations = npt.NDArray[np.float32]

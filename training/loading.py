@@ -7,7 +7,7 @@ from racer_env.tracks import Track
 from training.cli import say
 
 if TYPE_CHECKING:
-    from racer_env.bridge import AnyTrack
+    from racer_env.tracks import AnyTrack
 
 
 class Preparation:

@@ -20,7 +20,8 @@ from training.cli import MODELS_DIR, note
 from training.model_data import ModelData, read_model_data
 
 if TYPE_CHECKING:
-    from racer_env.bridge import AnyTrack, Bridge
+    from racer_env.tracks import AnyTrack
+    from racer_env.bridge.bridge import Bridge
 
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
 DRIVER_NAME = "driver.onnx"  # of an exported one, in a folder of its own

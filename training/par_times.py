@@ -11,7 +11,7 @@ import numpy as np
 
 from racer_env.errors import ConfigError
 from racer_env.json_files import read_json
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from training.evaluation import LINE, Episode
 from training.model_files import replacing
 from training.stress import Stress

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge_url import AUTO
-from racer_env.config import AiConfig, EpisodeLimits, RewardWeights
+from racer_env.bridge.url import AUTO
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ConfigError, TrackError
-from racer_env.physics import DT, RAY_COUNT, load_physics
+from racer_env.contract import DT, RAY_COUNT
+from racer_env.physics import load_physics
 from racer_env.tracks import ALL_TRACKS, Track, load_tracks
 from training.bridges import add_bridge_argument, open_bridge
 from training.cli import (
@@ -29,8 +31,8 @@ from training.cli import (
 from training.loading import Preparation
 
 if TYPE_CHECKING:
-    from racer_env.bridge import Bridge
-    from racer_env.bridge_client import BridgeClient
+    from racer_env.bridge.bridge import Bridge
+    from racer_env.bridge.client import BridgeClient
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -180,7 +182,7 @@ def _compare_physics(bridge: "Bridge") -> bool:
 def _compare_track(bridge: "Bridge", track: Track, episodes: int, seed: int) -> Comparison:
     from tqdm import tqdm
 
-    from racer_env.bridge_client import BridgeClient
+    from racer_env.bridge.client import BridgeClient
     from racer_env.simulator.simulator import Simulator
 
     result = Comparison(another_track=_described_difference(bridge, track))
@@ -217,7 +219,7 @@ def _drive_both(
     client: "BridgeClient", simulator: Any, random: np.random.Generator, has_driver: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Drive an episode on both engines, until it ends on either, and return what each made of it, (T, 30)."""
-    from racer_env.simulator.starts import standing_start
+    from racer_env.tracks.starts import standing_start
     from racer_env.spaces import reset_info
     from training.driver import scripted_driver
 
@@ -256,7 +258,7 @@ def _reset_row(observation: FloatArray, info: dict[str, Any]) -> list[float]:
 
 def _seen_difference(client: "BridgeClient", simulator: Any) -> str | None:
     """Look whether the tracks differ, as far as driving shows it: by length, or by what is seen from the line."""
-    from racer_env.simulator.starts import standing_start
+    from racer_env.tracks.starts import standing_start
 
     track = simulator.tracks[0]
     throttle = np.array([0.0, 1.0, 0.0])

@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.rendering import style
 from racer_env.rendering.car_view import CarView
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Start, standing_start
+from racer_env.tracks.starts import Start, standing_start
 from racer_env.tracks import Track
 from training.driver import Driver
 from training.recording import Recording

@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.errors import RacerError, RecordingError
-from racer_env.physics import TICKS_PER_SECOND, Physics, load_physics
-from racer_env.simulator.kernels import CAR_DTYPE, INFO_DTYPE
+from racer_env.contract import TICKS_PER_SECOND
+from racer_env.physics import Physics, load_physics
+from racer_env.simulator.kernels import CAR_DTYPE
+from racer_env.contract import INFO_DTYPE
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Start, standing_start
+from racer_env.tracks.starts import Start, standing_start
 from racer_env.tracks import Track, parse_track
 from training.cli import first_line
 from training.model_files import replacing

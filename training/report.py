@@ -77,7 +77,7 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
     """
     import jinja2
 
-    from racer_env.spaces import REWARD_KEYS
+    from racer_env.contract import REWARD_COMPONENTS
     from training import learning_curves as learning
     from training.run_log import RunLog
     from training.run_record import RECORD_NAME
@@ -88,7 +88,7 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
         raise RunError(f"{folder / RECORD_NAME} is no record of a run; expected an object as training writes it")
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
     tracks = list(_part(record, "track_fingerprints"))
-    components = learning.components(log, REWARD_KEYS, learning.STEPS)
+    components = learning.components(log, REWARD_COMPONENTS, learning.STEPS)
     curves = [
         {"name": f"{chart.title} over {over}", "source": _embedded(figure)}
         for chart in learning.CHARTS

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from racer_env.config import PROJECT_ROOT
+from racer_env.project import PROJECT_ROOT
 from racer_env.tracks import Track
 from training.cli import note
 

@@ -14,10 +14,11 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from racer_env.bridge import AnyTrack, Bridge
+from racer_env.tracks import AnyTrack
+from racer_env.bridge.bridge import Bridge
 from racer_env.config import AiConfig
 from racer_env.errors import ModelError, TrainingError
-from racer_env.track_generator import VALIDATION_SEED
+from racer_env.tracks.names import VALIDATION_SEED
 from training.best_model import BestModelCallback, best_score_of, course_in_words
 from training.bridges import physics_behind
 from training.callbacks import (

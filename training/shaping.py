@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
 from racer_env.config import AiConfig
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 
 LAP_PROGRESS = 12  # in an observation
 PACE = 100.0  # units/s; what a tick at it earns is the measure of the penalty

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racer_env.physics import TICKS_PER_SECOND
-from racer_env.spaces import REWARD_KEYS
+from racer_env.contract import TICKS_PER_SECOND
+from racer_env.contract import REWARD_COMPONENTS
 from racer_env.tracks import Track
 from training.evaluation import Episode
 from training.recording import Drive, Lap, Recording, record_episode, save_recording
@@ -47,7 +47,7 @@ def episode_of(drive: Drive) -> Episode:
     """Return a replayed drive as an episode, with the reward of the default weights."""
     episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
     for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
-        episode.count_step(info, float(sum(info[key] for key in REWARD_KEYS)), action, observation)
+        episode.count_step(info, float(sum(info[key] for key in REWARD_COMPONENTS)), action, observation)
     return episode
 
 

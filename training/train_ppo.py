@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from stable_baselines3 import PPO
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import Bridge
+    from racer_env.bridge.bridge import Bridge
 
 ROLLOUT_STEPS = 4096  # environment steps per rollout, at least
 

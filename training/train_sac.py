@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stable_baselines3 import SAC
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import Bridge
+    from racer_env.bridge.bridge import Bridge
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError, RunError
 from racer_env.json_files import read_json
-from racer_env.track_generator import VALIDATION_SEED, expand_names
+from racer_env.tracks.names import VALIDATION_SEED, expand_names
 from training.algorithms import Algorithm
 from training.bridges import add_bridge_argument, open_bridge, physics_behind
 from training.cli import (
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from racer_env.bridge import Bridge
+    from racer_env.bridge.bridge import Bridge
     from training.replay import Transitions
     from training.session import Run
 

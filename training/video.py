@@ -11,7 +11,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from racer_env.errors import ConfigError
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.rendering import WHOLE
 from racer_env.rendering.painter import SIZE, Painter
 from training.model_files import replacing

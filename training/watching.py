@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pygame
 
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.rendering import CAMERAS
 from racer_env.rendering.painter import Painter
 from racer_env.rendering.window import Window

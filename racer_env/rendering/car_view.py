@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.physics import RAY_COUNT, Physics
+from racer_env.contract import RAY_COUNT
+from racer_env.physics import Physics
 from racer_env.rendering import style
 from racer_env.rendering.stopwatch import Stopwatch
 

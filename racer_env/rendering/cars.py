@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
-from racer_env.physics import RAY_COUNT, Physics
+from racer_env.contract import RAY_COUNT
+from racer_env.physics import Physics
 from racer_env.rendering import style
 from racer_env.rendering.camera import Camera
 from racer_env.rendering.car_view import CarView

@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge_car import BridgeCar
+from racer_env.bridge.car import BridgeCar
+from racer_env.contract import ACTION_SIZE
 from racer_env.rendering.scene import Scene, View
-from racer_env.rendering.shadow import Shadow, known_track
+from racer_env.rendering.shadow import Shadow
 from racer_env.simulator.car import SimulatorCar
-from racer_env.simulator.simulator import ACTION_SIZE
+from racer_env.tracks import known_track
 
 
 class Drawing:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.contract import Placement
 from racer_env.engine import Engine, NextStart
 from racer_env.rendering.scene import Scene
 from racer_env.rendering.shadow import Shadow
 from racer_env.simulator.engine import SimulatorEngine
-from racer_env.simulator.starts import Placement
 
 
 class NotedStarts:

@@ -5,27 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge import AnyTrack
+from racer_env.contract import Placement
 from racer_env.errors import RenderError
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import Placement, start_for
 from racer_env.tracks import Track
+from racer_env.tracks.starts import start_for
 
 TOLERANCE = 1e-3  # of an observation; the engines agree far better, and other physics far worse
-
-
-def known_track(track: AnyTrack) -> Track:
-    """Return a track that can be drawn.
-
-    Raises:
-        RenderError: Only the bridge knows it.
-    """
-    if not isinstance(track, Track):
-        raise RenderError(
-            f"the bridge does not tell how its track {track.id!r} looks, so it cannot be drawn; give its file: "
-            f"track_id='PATH/{track.id}.json', or tracks_dir= with the folder that holds it (--tracks-dir)"
-        )
-    return track
 
 
 class Shadow:

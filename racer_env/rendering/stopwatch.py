@@ -1,6 +1,6 @@
 """Lap times of a car as it drives, from the numbers in its infos."""
 
-from racer_env.physics import TICKS_PER_SECOND
+from racer_env.contract import TICKS_PER_SECOND
 
 
 class Stopwatch:

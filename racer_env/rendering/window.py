@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pygame
 
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import RenderError
-from racer_env.physics import TICKS_PER_SECOND
 
 NO_SCREEN_DRIVERS = ("dummy", "offscreen", "evdev")
 

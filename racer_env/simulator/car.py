@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig
-from racer_env.engine import make_placement
-from racer_env.simulator.simulator import ACTION_SIZE, Simulator
-from racer_env.simulator.starts import start_for
+from racer_env.contract import ACTION_SIZE
+from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import reset_info, step_info
-from racer_env.tracks import Track, load_track
+from racer_env.tracks import AnyTrack, Track, known_track, load_track
+from racer_env.tracks.starts import make_placement, start_for
 
 
 class SimulatorCar:
@@ -22,12 +22,12 @@ class SimulatorCar:
         simulator: What drives it.
     """
 
-    def __init__(self, track_id: str | Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
+    def __init__(self, track: Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
         """Put it on the line."""
         self._tracks_dir = tracks_dir
         self._config = config
         self._simulators: dict[str, Simulator] = {}
-        self.simulator = self._simulator_for(track_id)
+        self.simulator = self._simulator_for(track)
 
     @property
     def track(self) -> Track:
@@ -35,7 +35,7 @@ class SimulatorCar:
         return self.simulator.tracks[0]
 
     def begin(
-        self, track_id: str | Track | None, start: str | Mapping[str, float], random: np.random.Generator
+        self, track_id: str | AnyTrack | None, start: str | Mapping[str, float], random: np.random.Generator
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Begin an episode; see ``RacerEnv.reset``."""
         simulator = self.simulator if track_id is None else self._simulator_for(track_id)
@@ -61,9 +61,9 @@ class SimulatorCar:
     def close(self) -> None:
         """End it; there is nothing to end."""
 
-    def _simulator_for(self, track_id: str | Track) -> Simulator:
+    def _simulator_for(self, track_id: str | AnyTrack) -> Simulator:
         key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
         if key not in self._simulators:
-            track = track_id if isinstance(track_id, Track) else load_track(track_id, self._tracks_dir)
+            track = known_track(track_id) if not isinstance(track_id, str) else load_track(track_id, self._tracks_dir)
             self._simulators[key] = Simulator([track], 1, self._config)
         return self._simulators[key]

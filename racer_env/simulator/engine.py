@@ -9,9 +9,9 @@ import numpy.typing as npt
 from racer_env.config import AiConfig
 from racer_env.engine import NextStart
 from racer_env.simulator.simulator import Simulator
-from racer_env.simulator.starts import start_for
 from racer_env.spaces import reset_info
 from racer_env.tracks import Track
+from racer_env.tracks.starts import start_for
 
 
 class SimulatorEngine:

@@ -5,9 +5,10 @@ reward, observation. ``docs/simulation.md`` is their definition. Everything is f
 definition's order of operations; the tables only spare work that cannot change a result.
 
 All compiled functions live in this file because Numba's cache notices a change only in the file of the
-function that is called from Python. What it reads from the tables' file is part of a type's name there.
+function that is called from Python. What it reads from other files is part of a type's name, see ``tables``.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -16,8 +17,20 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from racer_env.physics import DT, RAY_COUNT
-from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
+from racer_env.contract import (
+    BRAKE,
+    DT,
+    OBSERVED_ARC_LENGTH,
+    OBSERVED_CENTRE_DISTANCE,
+    OBSERVED_SPEED,
+    OBSERVED_STEER,
+    OBSERVED_YAW_RATE,
+    RAY_COUNT,
+    STEER,
+    THROTTLE,
+    EpisodeLimits,
+    RewardWeights,
+)
 from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
@@ -29,8 +42,7 @@ from racer_env.simulator.tables import (
     SAFETY,
     VIEW_DIRECTIONS,
 )
-
-OBSERVATION_SIZE = RAY_COUNT + 5
+from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
 
 ROAD, RUNOFF, SHOULDER = 0, 1, 2  # surface codes
 SHOULDER_WIDTH = 24.0  # units beyond the road's edge
@@ -72,37 +84,10 @@ CAR_DTYPE = np.dtype(
     ],
     align=True,
 )
-# One car's info after a step, by the names of the wire protocol.
-INFO_DTYPE = np.dtype(
-    [
-        ("progress", np.float64),
-        ("speed", np.float64),
-        ("wall", np.float64),
-        ("offTrack", np.float64),
-        ("backward", np.float64),
-        ("stillness", np.float64),
-        ("tick", np.int64),
-        ("rawSpeed", np.float64),
-        ("lap", np.int64),
-        ("checkpoint", np.int64),
-        ("stepCount", np.int64),
-        ("wallContact", np.bool_),
-        ("stillnessCounter", np.int64),
-    ],
-    align=True,
-)
 # Reward weights and episode limits; the weight of progress belongs to the track.
 RULES_DTYPE = np.dtype(
-    [
-        ("speed_bonus", np.float64),
-        ("wall_penalty", np.float64),
-        ("off_track_penalty", np.float64),
-        ("backward_penalty", np.float64),
-        ("stillness_penalty", np.float64),
-        ("stillness_speed_threshold", np.float64),
-        ("max_steps", np.int64),
-        ("stillness_timeout_ticks", np.int64),
-    ],
+    [(field.name, np.float64) for field in dataclasses.fields(RewardWeights) if field.name != "progress"]
+    + [(field.name, np.int64) for field in dataclasses.fields(EpisodeLimits)],
     align=True,
 )
 # A running search for the nearest centre point.
@@ -156,7 +141,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         for i in group:
             car = cars[i]
             old[i, 0], old[i, 1], old[i, 2] = car.x, car.y, car.arc_length
-            _drive(car, physics[0], actions[i, 0], actions[i, 1], actions[i, 2])
+            _drive(car, physics[0], actions[i, STEER], actions[i, THROTTLE], actions[i, BRAKE])
             _collide(
                 tracks[car.track],
                 cells,
@@ -790,8 +775,8 @@ def _first_hit(wall_x, wall_y, begin, x, y, dx, dy, hits):
 @njit(error_model="numpy")
 def _observe(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
     _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation)
-    observation[9] = car.speed / physics.max_speed
-    observation[10] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
-    observation[11] = car.steer
-    observation[12] = car.arc_length / track.total_length
-    observation[13] = min(1.0, car.centre_distance / physics.max_centre_distance)
+    observation[OBSERVED_SPEED] = car.speed / physics.max_speed
+    observation[OBSERVED_YAW_RATE] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
+    observation[OBSERVED_STEER] = car.steer
+    observation[OBSERVED_ARC_LENGTH] = car.arc_length / track.total_length
+    observation[OBSERVED_CENTRE_DISTANCE] = min(1.0, car.centre_distance / physics.max_centre_distance)

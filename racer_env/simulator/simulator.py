@@ -8,21 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig
-from racer_env.errors import ActionError, ConfigError
+from racer_env.contract import ACTION_SIZE, INFO_DTYPE, OBSERVATION_SIZE, checked_actions
+from racer_env.errors import ConfigError
 from racer_env.physics import Physics
-from racer_env.simulator.kernels import (
-    CAR_DTYPE,
-    INFO_DTYPE,
-    OBSERVATION_SIZE,
-    RULES_DTYPE,
-    place_cars,
-    step_cars,
-)
-from racer_env.simulator.starts import Start, standing_start
+from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step_cars
 from racer_env.simulator.tables import CONTACT_REACH, VIEW_DISTANCE, build_all_tables
 from racer_env.tracks import Track
-
-ACTION_SIZE = 3
+from racer_env.tracks.starts import Start, standing_start
 
 
 class Simulator:
@@ -104,31 +96,6 @@ class Simulator:
             ActionError: The shape is another, or a number is not finite; nothing has moved then.
         """
         self._step_cars(*self._inputs, checked_actions(actions, len(self.cars)), *self._outputs)
-
-
-def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.float64]:
-    """Return actions as a contiguous float64 array (N, 3).
-
-    Raises:
-        ActionError: The shape is another, or a number is not finite; the message names the first one.
-    """
-    try:
-        given = np.asarray(actions)
-    except ValueError as error:
-        raise ActionError(f"actions must be numbers of shape ({num_cars}, {ACTION_SIZE}): {error}") from error
-    if given.dtype.kind not in "fiu":
-        raise ActionError(f"actions must be real numbers, got {given.dtype}: {str(actions)[:60]}")
-    array = np.ascontiguousarray(given, dtype=np.float64)
-    if array.shape != (num_cars, ACTION_SIZE):
-        raise ActionError(
-            f"actions must have the shape ({num_cars}, {ACTION_SIZE}), steer, throttle and brake per car; "
-            f"got {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        car, item = np.argwhere(~np.isfinite(array))[0]
-        name = ("steer", "throttle", "brake")[item]
-        raise ActionError(f"actions must be finite numbers; {name} of car {car} is {array[car, item]}")
-    return array
 
 
 def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:

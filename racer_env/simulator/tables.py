@@ -23,7 +23,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from racer_env.simulator.geometry import FloatArray, TrackGeometry
+from racer_env.contract import (
+    OBSERVED_ARC_LENGTH,
+    OBSERVED_CENTRE_DISTANCE,
+    OBSERVED_SPEED,
+    OBSERVED_STEER,
+    OBSERVED_YAW_RATE,
+    RAY_COUNT,
+)
+from racer_env.tracks.geometry import FloatArray, TrackGeometry
 
 CELL = 32.0  # units; side of a cell
 CONTACT_REACH = 4.0  # units; more than any distance that counts as a contact, and than a car moves in a tick
@@ -45,9 +53,12 @@ MAX_GAP = 3  # indices; stretches this near to each other become one
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
-# Numba's cache of the kernels notices other types but not other constants of this file: so a change of what they
-# read from here gives a type another name.
-_READ_BY_KERNELS = (CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT)
+# Numba's cache of the kernels notices other types but not other constants of other files: so a change of what they
+# read from this file and from the contract gives a type another name.
+_READ_BY_KERNELS = (
+    *(CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT, RAY_COUNT),
+    *(OBSERVED_SPEED, OBSERVED_YAW_RATE, OBSERVED_STEER, OBSERVED_ARC_LENGTH, OBSERVED_CENTRE_DISTANCE),
+)
 _LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS)
 TRACK_DTYPE = np.dtype(
     [

@@ -1,32 +1,21 @@
 """Where an episode starts: at rest on the line, or on the move anywhere along the track."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from racer_env.simulator.geometry import TrackGeometry
+from racer_env.contract import MAX_START_MAGNITUDE, MAX_START_OFFSET, PLACEMENT_BOUNDS, Placement
+from racer_env.errors import ConfigError
+from racer_env.json_files import Checker
+from racer_env.tracks.geometry import TrackGeometry
+from racer_env.tracks.track import Track
 
+STANDING, RANDOM = "standing", "random"
 MAX_LATERAL_SHARE = 0.6  # of the half-width
 MAX_HEADING_OFFSET = 0.3  # radians
 MAX_START_SPEED = 120.0  # units/s
-
-
-class Placement(NamedTuple):
-    """Where on a track an episode starts on the move.
-
-    Attributes:
-        arc_length: Along the centre line, in units, of any value.
-        lateral: To the left of the centre line, in units.
-        heading: Away from the road's direction, counter-clockwise, in radians.
-        speed: Along the heading, in units/s.
-    """
-
-    arc_length: float
-    lateral: float = 0.0
-    heading: float = 0.0
-    speed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +64,36 @@ def start_at(
 def start_for(geometry: TrackGeometry, placement: Placement | None) -> Start:
     """Return the start for a placement; None is the standing start."""
     return standing_start(geometry) if placement is None else start_at(geometry, *placement)
+
+
+def make_placement(track: Track, start: str | Mapping[str, float], random: np.random.Generator) -> Placement | None:
+    """Make the placement that a reset option asks for; None is the standing start.
+
+    Args:
+        track: Where.
+        start: ``"standing"``, ``"random"``, or a dictionary as in ``RacerEnv``.
+        random: Draws a random start.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    if isinstance(start, str) and start == STANDING:
+        return None
+    if isinstance(start, str) and start == RANDOM:
+        return random_placement(track.geometry, random)
+    check = Checker(ConfigError, "start")
+    if not isinstance(start, Mapping):
+        raise check.fail(f"expected 'standing', 'random' or a dictionary with arc_length, got {start!r}")
+    numbers = check.mapping(dict(start), "the dictionary", PLACEMENT_BOUNDS, required=("arc_length",))
+    numbers = {key: check.number(value, key) for key, value in numbers.items()}
+    if not 0.0 <= numbers.get("speed", 0.0) <= track.physics.max_speed:
+        raise check.fail(f"speed must be within [0, {track.physics.max_speed:g}] units/s, got {numbers['speed']:g}")
+    if abs(numbers.get("lateral", 0.0)) > MAX_START_OFFSET:
+        raise check.fail(f"lateral must be within {MAX_START_OFFSET:g} units of the line, got {numbers['lateral']:g}")
+    for key in ("arc_length", "heading"):
+        if abs(numbers.get(key, 0.0)) > MAX_START_MAGNITUDE:
+            raise check.fail(f"{key} must be within {MAX_START_MAGNITUDE:g} of 0, got {numbers[key]:g}")
+    return Placement(**numbers)
 
 
 def random_placement(geometry: TrackGeometry, random: np.random.Generator) -> Placement:

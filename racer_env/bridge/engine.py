@@ -9,15 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge import AnyTrack, Bridge
-from racer_env.bridge_client import BridgeClient
+from racer_env.bridge.bridge import Bridge
+from racer_env.bridge.client import BridgeClient
 from racer_env.config import AiConfig
+from racer_env.contract import INFO_DTYPE, OBSERVATION_SIZE, STEP_INFO_KEYS, Placement, checked_actions
 from racer_env.engine import NextStart
 from racer_env.errors import BridgeError, BridgeLostError, BridgeProtocolError, RacerError
-from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
-from racer_env.simulator.simulator import checked_actions
-from racer_env.simulator.starts import Placement
-from racer_env.spaces import STEP_INFO_KEYS
+from racer_env.tracks import AnyTrack
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -14,11 +14,16 @@ import numpy.typing as npt
 import orjson
 
 from racer_env.config import AiConfig
+from racer_env.contract import (
+    INFO_DTYPE,
+    OBSERVATION_SIZE,
+    RESET_INFO_KEYS,
+    STEP_INFO,
+    STEP_INFO_KEYS,
+    Placement,
+    checked_actions,
+)
 from racer_env.errors import BridgeProtocolError, BridgeRefusedError
-from racer_env.simulator.kernels import INFO_DTYPE, OBSERVATION_SIZE
-from racer_env.simulator.simulator import checked_actions
-from racer_env.simulator.starts import Placement
-from racer_env.spaces import RESET_INFO_KEYS, STEP_INFO_KEYS
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -28,8 +33,8 @@ MAX_REFUSAL = 500  # characters of a bridge's own words
 FINGERPRINT_LENGTH = 64
 MAX_WHOLE = 2**53  # beyond it doubles skip whole numbers
 _LARGEST = 1.0 + 1e-6  # of an observation's values, with room for rounding
-_WHOLE_KEYS = ("tick", "lap", "checkpoint", "stepCount", "stillnessCounter")
-_BOOL_KEYS = ("wallContact",)
+_WHOLE_KEYS = tuple(field.name for field in STEP_INFO if field.type is int)
+_BOOL_KEYS = tuple(field.name for field in STEP_INFO if field.type is bool)
 _NUMBERS = {int, float}
 
 # Binary frames hold nothing but these.

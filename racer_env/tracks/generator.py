@@ -1,13 +1,9 @@
 """Tracks out of a seed: closed roads of several families that pass the same checks as a track file.
 
-A track's name says how it is made again: ``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` is
-hard, ``procedural-oval-7-12`` an oval.
+``racer_env.tracks.names`` says how they are named, ``racer_env.tracks.shapes`` what they look like.
 """
 
 import math
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +11,13 @@ import numpy.typing as npt
 
 from racer_env.errors import TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.geometry import CHORDS_PER_SEGMENT, CentreLine, TrackGeometry, boundary_samples
-from racer_env.tracks import Track, check_track
+from racer_env.tracks.checks import check_track
+from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, CentreLine, TrackGeometry, boundary_samples
+from racer_env.tracks.names import KIND_NAMES, NORMAL, parse_generated
+from racer_env.tracks.shapes import KINDS, Kind
+from racer_env.tracks.track import FloatArray, Track
 
-FloatArray = npt.NDArray[np.float64]
-
-NORMAL, HARD, OVAL = "procedural", "procedural-hard", "procedural-oval"
 MAX_ATTEMPTS = 2_000  # for one track
-VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
-MAX_TRACKS = 4_096  # of one set
 GATE_SPACING = 45.0  # units, about
 LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
 _ROUNDING = 1e-9  # radians; a straight road turns by less, differently on each processor
@@ -37,7 +31,6 @@ _T = np.linspace(0.0, 1.0, CHORDS_PER_SEGMENT + 1)
 _DERIVATIVES = np.concatenate(
     [np.stack([3 * _T**2, 2 * _T, 0 * _T + 1, 0 * _T], axis=1), np.stack([6 * _T, 0 * _T + 2, 0 * _T, 0 * _T], axis=1)]
 )
-_NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
 def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics | None = None) -> Track:
@@ -54,7 +47,7 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
     """
     physics = load_physics() if physics is None else physics
     rules = KINDS[kind]
-    random = np.random.default_rng([seed, number, list(KINDS).index(kind)])
+    random = np.random.default_rng([seed, number, KIND_NAMES.index(kind)])
     for _ in range(MAX_ATTEMPTS):
         road = _draw(random, rules)
         if road is None:
@@ -77,224 +70,16 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
     raise TrackError(f"no track {kind}-{seed}-{number} was found in {MAX_ATTEMPTS:,} attempts; take another seed")
 
 
-def expand_names(names: Sequence[str], seed: int) -> list[str]:
-    """Return names of tracks, with ``procedural:64`` and ``procedural-hard:8`` written out as so many of a seed.
-
-    Raises:
-        TrackError: The number of tracks is none, or too large.
-    """
-    expanded = []
-    for name in names:
-        kind, colon, count = name.partition(":")
-        if kind not in KINDS or not colon:
-            expanded.append(name)
-            continue
-        if not re.fullmatch("[0-9]{1,7}", count) or not 1 <= int(count) <= MAX_TRACKS:
-            raise TrackError(f"expected {kind}:N with N from 1 to {MAX_TRACKS:,}, got {name!r}")
-        expanded.extend(f"{kind}-{seed}-{number}" for number in range(int(count)))
-    return expanded
-
-
-def is_generated(name: str) -> bool:
-    """Return whether a name says how a track is made."""
-    return kind_of(name) is not None
-
-
-def kind_of(name: str) -> str | None:
-    """Return the key of KINDS of a name that says how a track is made; None for any other one."""
-    match = _NAME.fullmatch(name)
-    return None if match is None else match["kind"]
-
-
 def track_of_name(name: str, physics: Physics | None = None) -> Track:
     """Return the track that a name like ``procedural-7-12`` says how to make.
 
     Raises:
         TrackError: The name is none of these.
     """
-    match = _NAME.fullmatch(name)
-    if match is None:
+    generated = parse_generated(name)
+    if generated is None:
         raise TrackError(f"expected one of {', '.join(KINDS)} with -SEED-NUMBER, got {name!r}")
-    return generate_track(int(match["seed"]), int(match["number"]), match["kind"], physics)
-
-
-# --- Families of shapes ---
-
-
-def _fourier(random: np.random.Generator) -> FloatArray:
-    """Draw a closed curve whose radius is a sum of few waves around the circle."""
-    count = int(random.integers(14, 25))
-    angle = np.arange(count) * 2 * math.pi / count
-    radius = np.ones(count)
-    for wave in range(2, int(random.integers(4, 7))):
-        radius += random.uniform(0.0, 0.75) / wave * np.cos(wave * angle + random.uniform(0, 2 * math.pi))
-    stretch = random.uniform(0.55, 1.0)
-    return np.stack([radius * np.cos(angle), stretch * radius * np.sin(angle)], axis=1)
-
-
-def _star(random: np.random.Generator) -> FloatArray:
-    """Draw a rounded star: lobes of different length, with bays between them."""
-    lobes = int(random.integers(3, 6))
-    angle = (np.arange(4 * lobes) + random.uniform(-0.25, 0.25, 4 * lobes)) * 2 * math.pi / (4 * lobes)
-    outer = np.repeat(random.uniform(0.8, 1.2, lobes), 4)
-    inner = np.repeat(random.uniform(0.4, 0.75, lobes), 4)
-    share = np.tile([1.0, 0.5, 0.0, 0.5], lobes)
-    radius = share * outer + (1 - share) * inner
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-
-
-def _bent_hull(random: np.random.Generator) -> FloatArray:
-    """Draw the hull of scattered points, with some of its sides bent inwards."""
-    cloud = random.uniform(-1, 1, (int(random.integers(7, 14)), 2)) * (1.0, random.uniform(0.5, 1.0))
-    hull = _convex_hull(cloud)
-    following = np.roll(hull, -1, axis=0)
-    middle = (hull + following) / 2
-    inwards = -middle * random.uniform(0.0, 0.45, len(hull))[:, None]
-    return np.stack([hull, middle + inwards], axis=1).reshape(-1, 2)
-
-
-def _straights(random: np.random.Generator) -> FloatArray:
-    """Draw a rectangle with long sides, of which one or two are kinked or drawn in, as many real tracks are."""
-    width, height = 1.0, random.uniform(0.3, 0.7)
-    corners = [(-width, -height), (width, -height), (width, height), (-width, height)]
-    points: list[tuple[float, float]] = []
-    for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
-        shares = (0.12, 0.35, 0.5, 0.65, 0.88)
-        depth = random.uniform(0.0, 0.7) * height if random.random() < 0.5 else 0.0
-        for share, bend in zip(shares, (0.0, 0.5, 1.0, 0.5, 0.0), strict=True):
-            x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
-            norm = math.hypot(x, y)
-            points.append((x - x / norm * depth * bend, y - y / norm * depth * bend))
-    jitter = random.normal(0.0, 0.03, (len(points), 2))
-    return np.array(points) + jitter
-
-
-def _hairpins(random: np.random.Generator) -> FloatArray:
-    """Draw a narrow band around a bent line: there and back, with a hairpin at either end."""
-    along = np.linspace(-1, 1, 9)
-    heading = random.uniform(-1.25, 1.25) * along + random.uniform(-1, 1) * np.cos(along * math.pi / 2)
-    ahead = np.stack([np.cos(heading), np.sin(heading)], axis=1)
-    line = np.cumsum(ahead * (along[1] - along[0]), axis=0)
-    aside = random.uniform(0.1, 0.2) * np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
-    return np.concatenate([line + aside, (line - aside)[::-1]])
-
-
-def _oval(random: np.random.Generator) -> FloatArray:
-    """Draw an oval, a little out of shape."""
-    count = 20
-    angle = np.arange(count) * 2 * math.pi / count
-    radius = np.ones(count)
-    for wave in (2, 3):
-        radius += random.uniform(0.0, 0.1) * np.cos(wave * angle + random.uniform(0, 2 * math.pi))
-    stretch = random.uniform(0.45, 0.85)
-    return np.stack([radius * np.cos(angle), stretch * radius * np.sin(angle)], axis=1)
-
-
-def _convex_hull(points: FloatArray) -> FloatArray:
-    """Return the convex hull, counter-clockwise (Andrew's monotone chain)."""
-    ordered = points[np.lexsort((points[:, 1], points[:, 0]))].tolist()
-
-    def chain(rest: list[list[float]]) -> list[list[float]]:
-        hull: list[list[float]] = []
-        for x, y in rest:
-            while len(hull) > 1 and (
-                (hull[-1][0] - hull[-2][0]) * (y - hull[-2][1]) - (hull[-1][1] - hull[-2][1]) * (x - hull[-2][0]) <= 0
-            ):
-                hull.pop()
-            hull.append([x, y])
-        return hull[:-1]
-
-    return np.array(chain(ordered) + chain(ordered[::-1]))
-
-
-# --- What a track may be ---
-
-
-class Family(NamedTuple):
-    """Shapes of one sort.
-
-    Attributes:
-        draw: Returns points (n, 2) of any size.
-        rounds: How often its corners are rounded, at least and less than.
-    """
-
-    draw: Callable[[np.random.Generator], FloatArray]
-    rounds: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What a track may be.
-
-    Attributes:
-        name: In front of its tracks' names.
-        families: One of which its shape is.
-        length: Range of the length of the centre line, in units.
-        half_width: Range of half of the road's width, in units.
-        points: Range of the number of control points.
-        tightest: Range that the radius of its shape's tightest curve is drawn from, in units.
-        radius: What the radius of its tightest curve must be in the end, at least and at most, in units.
-        clearance: Least distance of a wall from the centre line, in units.
-        wall_samples: Range of the distance of its walls' samples, in radii of its shape's tightest curve.
-        sharp_corners: How many of its corners are made sharp, at least and less than; fewer where few suit.
-        sharp_radius: Range that their radii are drawn from, in units; they come out up to a fifth less or a half more.
-    """
-
-    name: str
-    families: tuple[Family, ...]
-    points: tuple[int, int]
-    length: tuple[float, float]
-    half_width: tuple[float, float]
-    tightest: tuple[float, float]
-    radius: tuple[float, float]
-    clearance: float
-    wall_samples: tuple[float, float] = (0.0, math.inf)
-    sharp_corners: tuple[int, int] = (0, 1)
-    sharp_radius: tuple[float, float] = (math.inf, math.inf)
-
-
-KINDS = {
-    NORMAL: Kind(
-        NORMAL,
-        families=tuple(Family(draw, (0, 3)) for draw in (_fourier, _star, _bent_hull, _straights)),
-        points=(16, 28),
-        length=(900.0, 3_500.0),
-        half_width=(12.0, 28.0),
-        tightest=(21.0, 103.0),
-        radius=(16.0, 110.0),
-        clearance=14.0,
-    ),
-    HARD: Kind(
-        HARD,
-        families=(
-            Family(_fourier, (0, 1)),
-            Family(_star, (0, 1)),
-            Family(_bent_hull, (1, 4)),  # its corners are sharp
-            Family(_straights, (0, 1)),
-            Family(_hairpins, (0, 1)),
-        ),
-        points=(16, 32),
-        length=(900.0, 3_500.0),
-        half_width=(12.0, 16.0),
-        tightest=(17.5, 20.5),  # long curves that are tighter fold walls
-        radius=(9.0, 22.0),
-        clearance=8.0,
-        wall_samples=(0.28, 0.37),  # of others few pass
-        sharp_corners=(0, 4),
-        sharp_radius=(10.0, 16.0),
-    ),
-    # Short, wide and flat out all the way, where the line is all that a driver can win by.
-    OVAL: Kind(
-        OVAL,
-        families=(Family(_oval, (0, 1)),),
-        points=(16, 28),
-        length=(900.0, 1_700.0),
-        half_width=(18.0, 28.0),
-        tightest=(65.0, 140.0),
-        radius=(60.0, 150.0),
-        clearance=14.0,
-    ),
-}
+    return generate_track(generated.seed, generated.number, generated.kind, physics)
 
 
 # --- From a shape to a road ---

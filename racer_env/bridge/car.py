@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge import AnyTrack, Bridge
-from racer_env.bridge_client import BridgeClient
+from racer_env.bridge.bridge import Bridge, track_on
+from racer_env.bridge.client import BridgeClient
 from racer_env.config import AiConfig
+from racer_env.contract import Placement
 from racer_env.errors import BridgeLostError
-from racer_env.simulator.starts import Placement
-from racer_env.tracks import Track
+from racer_env.tracks import AnyTrack
 
 
 class BridgeCar:
@@ -23,23 +23,23 @@ class BridgeCar:
         placement: Where on it the episode began; None is the standing start.
     """
 
-    def __init__(self, bridge: Bridge, track_id: str | Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
+    def __init__(self, bridge: Bridge, track: AnyTrack, tracks_dir: str | Path | None, config: AiConfig) -> None:
         """Connect."""
         self._bridge = bridge
         self._tracks_dir = tracks_dir
         self._config = config
-        self.track: AnyTrack = bridge.track(track_id, tracks_dir)
+        self.track = track
         self.placement: Placement | None = None
         self._client = BridgeClient(bridge.urls[0])
 
     def begin(
-        self, track_id: str | Track | None, start: str | Mapping[str, float], random: np.random.Generator
+        self, track_id: str | AnyTrack | None, start: str | Mapping[str, float], random: np.random.Generator
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Begin an episode; see ``RacerEnv.reset``.
 
         After the bridge was lost this connects anew, and starts it again if it was started here.
         """
-        track = self.track if track_id is None else self._bridge.track(track_id, self._tracks_dir)
+        track = self.track if track_id is None else track_on(self._bridge, track_id, self._tracks_dir)
         placement = self._bridge.placement(track, start, random)
         if self._client.is_lost:
             self._client = self._connect_anew()

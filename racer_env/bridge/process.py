@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from racer_env.config import PROJECT_ROOT
 from racer_env.errors import BridgeError, BridgeLostError
+from racer_env.project import PROJECT_ROOT
 from racer_env.tracks import Track, available_tracks, load_track
 
 BRIDGE_DIR = PROJECT_ROOT / "bridge"

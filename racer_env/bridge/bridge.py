@@ -2,42 +2,24 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from racer_env.bridge_client import BridgeClient
-from racer_env.bridge_messages import Peer
-from racer_env.bridge_process import BridgeProcess
-from racer_env.bridge_url import AUTO, bridge_urls
-from racer_env.engine import STANDING, make_placement
+from racer_env.bridge.client import BridgeClient
+from racer_env.bridge.messages import Peer
+from racer_env.bridge.process import BridgeProcess
+from racer_env.bridge.url import AUTO, bridge_urls
+from racer_env.contract import Placement
 from racer_env.errors import BridgeError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.simulator.starts import Placement
-from racer_env.track_generator import is_generated
-from racer_env.tracks import ALL_TRACKS, Track, load_track, load_tracks, parse_track
+from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, UnseenTrack, load_track, load_tracks, parse_track
+from racer_env.tracks.names import expand_names, is_generated
+from racer_env.tracks.starts import STANDING, make_placement
 
 VERSION_WITH_EXTENSIONS = 2
 
-
-@dataclass(frozen=True)
-class UnseenTrack:
-    """A track of a bridge that speaks version 1 of the protocol, which cannot describe it.
-
-    Attributes:
-        id: Its name on the wire.
-    """
-
-    id: str
-
-    @property
-    def name(self) -> str:
-        """The id; there is no other name."""
-        return self.id
-
-
-AnyTrack = Track | UnseenTrack
+TrackId = str | AnyTrack  # a name, or a track itself
 
 
 class Bridge:
@@ -219,7 +201,7 @@ class Bridge:
 def bridge_at(
     stack: contextlib.ExitStack,
     bridge_url: str | Sequence[str] | Bridge | None,
-    tracks: Sequence[str | AnyTrack] = (),
+    tracks: Sequence[TrackId] = (),
     tracks_dir: str | Path | None = None,
 ) -> Bridge | None:
     """Return the bridges that an environment's argument means; None is the embedded simulator.
@@ -238,19 +220,19 @@ def bridge_at(
     return stack.enter_context(Bridge(urls, tracks=own))
 
 
-def own_tracks(tracks: Sequence[str | AnyTrack], tracks_dir: str | Path | None) -> list[Track]:
+def own_tracks(tracks: Sequence[TrackId], tracks_dir: str | Path | None) -> list[Track]:
     """Return those tracks that a bundled bridge has to be given: loaded ones, files, generated ones, all of a folder.
 
     Raises:
         TrackError: One of them is wrong.
     """
     own = [track for track in tracks if isinstance(track, Track)]
-    names = [track for track in tracks if isinstance(track, str)]
+    names = expand_names([track for track in tracks if isinstance(track, str)], seed=0)
     own += [load_track(name) for name in names if name.endswith(".json") or is_generated(name)]
     return own + ([] if tracks_dir is None else load_tracks([ALL_TRACKS], tracks_dir))
 
 
-def track_on(bridge: Bridge | None, track: str | AnyTrack) -> AnyTrack:
+def track_on(bridge: Bridge | None, track: TrackId, tracks_dir: str | Path | None = None) -> AnyTrack:
     """Return a track of a bridge, or of the embedded simulator.
 
     Raises:
@@ -259,5 +241,37 @@ def track_on(bridge: Bridge | None, track: str | AnyTrack) -> AnyTrack:
     if isinstance(track, UnseenTrack):
         return track
     if bridge is not None:
-        return bridge.track(track)
-    return track if isinstance(track, Track) else load_track(track)
+        return bridge.track(track, tracks_dir)
+    return track if isinstance(track, Track) else load_track(track, tracks_dir)
+
+
+def tracks_on(
+    bridge: Bridge | None, track_id: TrackId | Sequence[TrackId], tracks_dir: str | Path | None = None
+) -> list[AnyTrack]:
+    """Return the tracks that an environment's ``track_id`` means.
+
+    Args:
+        bridge: Where they are; None is the embedded simulator.
+        track_id: A track or a name, or several of them. A name is an id, a path that ends in ``.json``, ``all``, or a
+            set of generated tracks such as ``procedural:8``.
+        tracks_dir: A folder with track files of one's own.
+
+    Raises:
+        ConfigError: No track is named.
+        TrackError: One does not exist, or the bridge has another one under its id.
+    """
+    tracks: list[AnyTrack] = []
+    for item in several(track_id):
+        if isinstance(item, str):
+            names = expand_names([item], seed=0)
+            tracks += bridge.tracks(names, tracks_dir) if bridge is not None else load_tracks(names, tracks_dir)
+        else:
+            tracks.append(track_on(bridge, item))
+    if not tracks:
+        raise ConfigError("at least one track is needed, got none")
+    return tracks
+
+
+def several(track_id: TrackId | Sequence[TrackId]) -> Sequence[TrackId]:
+    """Return an environment's ``track_id`` as a list, also where it is a single one."""
+    return [track_id] if isinstance(track_id, str | Track | UnseenTrack) else track_id

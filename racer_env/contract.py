@@ -1,0 +1,194 @@
+"""The game's contract: the names, order, types and bounds of everything that crosses between game and toolkit.
+
+The ground floor: engines, environments, bridge, scripts and reports take every name and every index from here, and it
+loads nothing heavier than NumPy. ``bridge/src/engine/contract.ts`` says the same in TypeScript; ``tests/contract.json``
+holds the two together. To add a reward component or an observation, see ``docs/contributing.md``.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.errors import ActionError
+
+TICKS_PER_SECOND = 60
+DT = 1.0 / TICKS_PER_SECOND  # seconds in a tick
+RAY_COUNT = 9
+
+
+class Value(NamedTuple):
+    """A number of an action or an observation.
+
+    Attributes:
+        name: As exported drivers name it.
+        low, high: Its bounds, both included.
+    """
+
+    name: str
+    low: float
+    high: float
+
+
+# --- Actions ---
+
+ACTION = (Value("steer", -1.0, 1.0), Value("throttle", 0.0, 1.0), Value("brake", 0.0, 1.0))  # steer 1 turns right
+ACTION_NAMES = tuple(value.name for value in ACTION)
+ACTION_SIZE = len(ACTION)
+STEER, THROTTLE, BRAKE = range(ACTION_SIZE)  # indices into an action
+
+# --- Observations ---
+
+OBSERVATION = (
+    *(Value(f"ray_{ray}", 0.0, 1.0) for ray in range(RAY_COUNT)),  # 0 looks right, the last one left
+    Value("speed", 0.0, 1.0),
+    Value("yaw_rate", -1.0, 1.0),
+    Value("steer", -1.0, 1.0),
+    Value("arc_length", 0.0, 1.0),
+    Value("centre_distance", 0.0, 1.0),
+)
+OBSERVATION_NAMES = tuple(value.name for value in OBSERVATION)
+OBSERVATION_SIZE = len(OBSERVATION)
+RAYS = slice(0, RAY_COUNT)
+RAY_AHEAD = RAY_COUNT // 2  # lower indices look to the right of it, higher ones to the left
+# Indices into an observation.
+OBSERVED_SPEED = OBSERVATION_NAMES.index("speed")
+OBSERVED_YAW_RATE = OBSERVATION_NAMES.index("yaw_rate")
+OBSERVED_STEER = OBSERVATION_NAMES.index("steer")
+OBSERVED_ARC_LENGTH = OBSERVATION_NAMES.index("arc_length")
+OBSERVED_CENTRE_DISTANCE = OBSERVATION_NAMES.index("centre_distance")
+
+# --- Reward ---
+
+REWARD_COMPONENTS = ("progress", "speed", "wall", "offTrack", "backward", "stillness")  # summed in this order
+
+
+@dataclass(frozen=True)
+class RewardWeights:
+    """Weights of the reward's components; penalties are negative. In JSON the names are in camelCase.
+
+    Attributes:
+        progress: For one whole lap of progress along the centre line.
+        speed_bonus: Per tick at top speed, in proportion to speed.
+        wall_penalty: Per tick in contact with a wall.
+        off_track_penalty: Per tick off the road.
+        backward_penalty: Per tick of negative progress.
+        stillness_penalty: Per tick below the threshold.
+        stillness_speed_threshold: Speed below which a car counts as still, in units/s.
+    """
+
+    progress: float = 1.0
+    speed_bonus: float = 0.0
+    wall_penalty: float = -0.002
+    off_track_penalty: float = -0.001
+    backward_penalty: float = 0.0
+    stillness_penalty: float = -0.001
+    stillness_speed_threshold: float = 2.0
+
+
+@dataclass(frozen=True)
+class EpisodeLimits:
+    """When an episode ends. In JSON the names are in camelCase.
+
+    Attributes:
+        max_steps: Truncated at this many steps.
+        stillness_timeout_ticks: Terminated after this many still ticks in a row.
+    """
+
+    max_steps: int = 3000
+    stillness_timeout_ticks: int = 180
+
+
+# --- Info ---
+
+
+class InfoField(NamedTuple):
+    """An entry of ``info``.
+
+    Attributes:
+        name: As on the wire.
+        type: float, int or bool.
+    """
+
+    name: str
+    type: type
+
+
+STEP_INFO = (
+    *(InfoField(name, float) for name in REWARD_COMPONENTS),
+    InfoField("tick", int),
+    InfoField("rawSpeed", float),  # units/s
+    InfoField("lap", int),  # from 1; 0 on the way to the line after a start elsewhere
+    InfoField("checkpoint", int),  # the last gate
+    InfoField("stepCount", int),
+    InfoField("wallContact", bool),
+    InfoField("stillnessCounter", int),
+)
+RESET_INFO = (
+    InfoField("tick", int),
+    InfoField("speed", float),  # units/s
+    InfoField("lap", int),
+    InfoField("checkpoint", int),
+    InfoField("stepCount", int),
+)
+STEP_INFO_KEYS = tuple(field.name for field in STEP_INFO)
+RESET_INFO_KEYS = tuple(field.name for field in RESET_INFO)
+
+# One car's info after a step, as the engines write it.
+_DTYPES = {float: np.float64, int: np.int64, bool: np.bool_}
+INFO_DTYPE = np.dtype([(field.name, _DTYPES[field.type]) for field in STEP_INFO], align=True)
+
+# --- Where an episode starts ---
+
+MAX_START_OFFSET = 1000.0  # units from the centre line
+MAX_START_MAGNITUDE = 1e6  # of arc length in units and heading in radians; far beyond it, wrapping loses digits
+
+
+class Placement(NamedTuple):
+    """Where on a track an episode starts on the move.
+
+    Attributes:
+        arc_length: Along the centre line, in units, of any value.
+        lateral: To the left of the centre line, in units.
+        heading: Away from the road's direction, counter-clockwise, in radians.
+        speed: Along the heading, in units/s.
+    """
+
+    arc_length: float
+    lateral: float = 0.0
+    heading: float = 0.0
+    speed: float = 0.0
+
+
+# By name: lowest and highest value; None is the physics' top speed.
+PLACEMENT_BOUNDS: dict[str, tuple[float, float | None]] = {
+    "arc_length": (-MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
+    "lateral": (-MAX_START_OFFSET, MAX_START_OFFSET),
+    "heading": (-MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
+    "speed": (0.0, None),
+}
+
+
+def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.float64]:
+    """Return actions as a contiguous float64 array (N, 3).
+
+    Raises:
+        ActionError: The shape is another, or a number is not finite; the message names the first one.
+    """
+    try:
+        given = np.asarray(actions)
+    except ValueError as error:
+        raise ActionError(f"actions must be numbers of shape ({num_cars}, {ACTION_SIZE}): {error}") from error
+    if given.dtype.kind not in "fiu":
+        raise ActionError(f"actions must be real numbers, got {given.dtype}: {str(actions)[:60]}")
+    array = np.ascontiguousarray(given, dtype=np.float64)
+    if array.shape != (num_cars, ACTION_SIZE):
+        raise ActionError(
+            f"actions must have the shape ({num_cars}, {ACTION_SIZE}), steer, throttle and brake per car; "
+            f"got {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        car, item = np.argwhere(~np.isfinite(array))[0]
+        raise ActionError(f"actions must be finite numbers; {ACTION_NAMES[item]} of car {car} is {array[car, item]}")
+    return array

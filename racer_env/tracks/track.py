@@ -1,0 +1,97 @@
+"""A track: its control points, and what follows from them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.errors import RenderError
+from racer_env.physics import Physics, fingerprint_of
+from racer_env.tracks.geometry import TrackGeometry
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A checked track.
+
+    Attributes:
+        id: Its name on the command line.
+        name: Its name for people.
+        checkpoint_count: Number of gates.
+        points: (n, 2) control points, in units.
+        half_widths: (n,) half of the road's width there, in units.
+        physics: The physics it is built for.
+    """
+
+    id: str
+    name: str
+    checkpoint_count: int
+    points: FloatArray
+    half_widths: FloatArray
+    physics: Physics
+
+    @cached_property
+    def geometry(self) -> TrackGeometry:
+        """Centre line, walls, gates and start."""
+        return TrackGeometry(self.points, self.half_widths, self.checkpoint_count, self.physics.wall_offset)
+
+    @property
+    def length(self) -> float:
+        """Length of the centre line, in units."""
+        return self.geometry.total_length
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over what shapes the road: gates and control points, but neither id nor name."""
+        return fingerprint_of(
+            {"checkpointCount": self.checkpoint_count, "controlPoints": self.to_json()["controlPoints"]}
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the track's file."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "checkpointCount": self.checkpoint_count,
+            "controlPoints": [
+                {"x": float(x), "y": float(y), "halfWidth": float(half_width)}
+                for (x, y), half_width in zip(self.points, self.half_widths, strict=True)
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class UnseenTrack:
+    """A track of a bridge that speaks version 1 of the protocol, which cannot describe it.
+
+    Attributes:
+        id: Its name on the wire.
+    """
+
+    id: str
+
+    @property
+    def name(self) -> str:
+        """The id; there is no other name."""
+        return self.id
+
+
+AnyTrack = Track | UnseenTrack
+
+
+def known_track(track: AnyTrack) -> Track:
+    """Return a track that can be drawn.
+
+    Raises:
+        RenderError: Only the bridge knows it.
+    """
+    if not isinstance(track, Track):
+        raise RenderError(
+            f"the bridge does not tell how its track {track.id!r} looks, so it cannot be drawn; give its file: "
+            f"track_id='PATH/{track.id}.json', or tracks_dir= with the folder that holds it (--tracks-dir)"
+        )
+    return track
