@@ -5,8 +5,9 @@ from typing import Any
 
 from racer_env.simulator.simulator import Simulator
 from tests.helpers import ring_track
-from training import callbacks, train_ppo
-from training.saving import save_unit
+from training import train_ppo
+from training.checkpoints.saving import save_unit
+from training.runs import checkpointing
 
 Simulator([ring_track()])  # loads the kernels once, for all children that are forked from the server
 
@@ -18,6 +19,6 @@ def run(arguments: list[str], reports: Connection) -> None:
         save_unit(model, statistics, path, with_buffer)
         reports.send(model.num_timesteps)
 
-    callbacks.save_unit = save  # type: ignore[attr-defined]
+    checkpointing.save_unit = save
     reports.send("began")
     train_ppo.main(arguments)

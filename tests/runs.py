@@ -1,22 +1,27 @@
 """Training runs for tests: short ones, in a folder of their own."""
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from racer_env.config import AiConfig
 from racer_env.physics import load_physics
-from racer_env.tracks import load_track
+from racer_env.tracks import Track
 from training import train_ppo, train_sac
-from training.environment import make_training_env
-from training.model_data import ModelData, read_model_data
-from training.model_loading import load_model
-from training.saving import remember, save_unit
-from training.session import Run
-from training.train_ppo import PPO_ALGORITHM, PpoSettings
+from training.algorithms.members.ppo import ALGORITHM
+from training.checkpoints.data import ModelData, read_model_data
+from training.checkpoints.loading import load_model
+from training.checkpoints.saving import remember, save_unit
+from training.drivers.driver import Driver
+from training.evaluation.course import Course, Policy, evaluate
+from training.evaluation.episode import Episode
+from training.evaluation.stress import NO_STRESS, Stress
+from training.runs.environment import make_training_env
+from training.runs.options import make_options, make_parser
+from training.runs.plan import make_plan
 
 # SAC at its smallest: four updates a step of four cars, and no evaluation.
 SMALL_SAC = ("--num-envs", "4", "--eval-freq", "0", "--set", "gradient_steps=1", "--set", "learning_starts=40")
@@ -55,9 +60,11 @@ def weights(path: Path) -> list[np.ndarray]:
 
 def make_fresh(folder: Path, name: str = "fresh_final", **attributes: Any) -> Path:
     """Save an untrained PPO model with its statistics."""
-    run = Run("fresh", [load_track("track-01")], AiConfig(), PpoSettings(), 4, 1, 0, folder, folder, 1)
+    arguments = ["--num-envs", "4", "--timesteps", "1", *folders(folder)]
+    options = make_options(ALGORITHM, make_parser(ALGORITHM).parse_args(arguments))
+    run = dataclasses.replace(make_plan(ALGORITHM, options, None).run, name="fresh", logs_dir=folder)
     env = make_training_env(run)
-    model = PPO_ALGORITHM.make_model(env, run.settings, PPO_ALGORITHM.arguments(run.settings, 4), 0, "cpu")
+    model = ALGORITHM.make_model(env, run.settings, ALGORITHM.arguments(run.settings, 4), 0, "cpu")
     env.reset()
     env.step(np.zeros((4, 3)))
     known = {"physics_fingerprint": load_physics().fingerprint, "track_ids": ["track-01"], "action_repeat": 1}
@@ -81,3 +88,11 @@ def rewritten(path: Path, target: Path, change: Callable[[dict[str, Any]], None]
                 content = json.dumps(document).encode()
             copy.writestr(name, content)
     return target
+
+
+def drive(
+    policy: Policy, tracks: Sequence[Track], *, action_repeat: int = 1, stress: Stress = NO_STRESS, **course: Any
+) -> list[Episode]:
+    """Return the episodes of a policy on a course, of three laps where nothing else is said."""
+    driver = Driver("test", policy, action_repeat)
+    return evaluate(driver, Course(tracks, **{"laps": 3, **course}), stress).episodes

@@ -10,7 +10,7 @@ from racer_env.contract import EpisodeLimits
 from racer_env.errors import ConfigError
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, random_actions
-from training.driver import scripted_driver
+from training.drivers.scripted import scripted_driver
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 

@@ -6,8 +6,8 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from tests.runs import data_of, ppo
-from training.best_model import WORST, best_score_of, score_of
-from training.evaluation import STANDING, Episode
+from training.evaluation.episode import STANDING, Episode
+from training.runs.best_model import WORST, best_score_of, score_of
 
 pytestmark = pytest.mark.timeout(60)
 

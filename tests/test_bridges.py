@@ -20,7 +20,7 @@ from tests import runs
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import ring_document
 from training import benchmark, evaluate, parity, train_ppo
-from training.bridges import open_bridge
+from training.console.bridges import open_bridge
 
 pytestmark = pytest.mark.timeout(60)
 

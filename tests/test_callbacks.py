@@ -13,13 +13,10 @@ from stable_baselines3.common.logger import KVWriter, Logger
 
 from racer_env.config import AiConfig
 from racer_env.vec_env import RacerVecEnv
-from training.callbacks import (
-    CheckpointPairCallback,
-    LogRhythmCallback,
-    ProgressCallback,
-    RacerMetricsCallback,
-    RefillCallback,
-)
+from training.callbacks import RacerMetricsCallback
+from training.runs.checkpointing import CheckpointPairCallback
+from training.runs.progress import ProgressCallback
+from training.runs.schedules import LogSchedule, ReplayBufferWarmUp
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 
@@ -257,7 +254,7 @@ def test_metrics_of_real_sac_reach_the_log_in_its_own_rhythm() -> None:
     env = RacerVecEnv(["track-01"], 4, AiConfig(), action_repeat=4)
     model = SAC("MlpPolicy", env, learning_starts=1000, buffer_size=1000, seed=0, device="cpu")
     model.set_logger(Logger(None, [writer]))
-    model.learn(200, callback=CallbackList([RacerMetricsCallback(), LogRhythmCallback(40)]), log_interval=None)
+    model.learn(200, callback=CallbackList([RacerMetricsCallback(), LogSchedule(40)]), log_interval=None)
     points = [step for step, point in writer.points if "racer/mean_speed" in point]
     assert len(points) >= 4
     assert all(0 < later - earlier <= 44 for earlier, later in itertools.pairwise(points))
@@ -291,7 +288,7 @@ def test_an_empty_buffer_is_refilled_before_learning_goes_on() -> None:
     model = SimpleNamespace(
         num_timesteps=5000, learning_starts=100, gradient_steps=8, replay_buffer=FakeBuffer(), logger=None
     )
-    callback = RefillCallback()
+    callback = ReplayBufferWarmUp()
     callback.model = model  # type: ignore[assignment]
     callback.on_training_start({}, {})
     assert model.gradient_steps == 0
@@ -317,7 +314,7 @@ def checkpoints(
         if fails:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("training.callbacks.save_unit", save)
+    monkeypatch.setattr("training.runs.checkpointing.save_unit", save)
     callback = CheckpointPairCallback(100, tmp_path, "run", None)  # type: ignore[arg-type]
     callback.model = SimpleNamespace(num_timesteps=0, logger=None)  # type: ignore[assignment]
     callback.on_training_start({}, {})
@@ -360,7 +357,7 @@ def test_the_progress_bar_survives_a_last_rollout_beyond_the_end(monkeypatch: py
 
 def test_driving_for_real_gives_the_same_laps_with_and_without_repeat() -> None:
     """A driver that decides every four ticks is timed to the tick, as one who holds its actions itself."""
-    from training.driver import scripted_driver
+    from training.drivers.scripted import scripted_driver
 
     times = []
     for repeat in (1, 4):

@@ -16,11 +16,11 @@ from racer_env.physics import load_physics
 from racer_env.project import PROJECT_ROOT
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, make_fresh, ppo
-from training import callbacks
-from training.driver import load_driver
-from training.interruption import Interrupted
-from training.model_files import find_model, statistics_path
-from training.statistics import load_statistics
+from training.checkpoints.files import find_model, statistics_path
+from training.checkpoints.statistics import load_statistics
+from training.console.interruption import Interrupted
+from training.drivers.loading import load_driver
+from training.runs import checkpointing
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -31,7 +31,7 @@ def test_a_loaded_model_predicts_what_the_trained_one_did(tmp_path: Path, monkey
     """Statistics survive with mean, variance and count, and every action is the same bit by bit."""
     kept: dict[str, Any] = {}
     observations = np.random.default_rng(0).random((50, 14), dtype=np.float32)
-    real = callbacks.save_unit
+    real = checkpointing.save_unit
 
     def save(model: Any, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:
         real(model, statistics, path, with_buffer)
@@ -39,7 +39,7 @@ def test_a_loaded_model_predicts_what_the_trained_one_did(tmp_path: Path, monkey
         kept["moments"] = [np.copy(getattr(statistics.obs_rms, part)) for part in ("mean", "var", "count")]
         kept["path"] = path
 
-    monkeypatch.setattr("training.callbacks.save_unit", save)
+    monkeypatch.setattr("training.runs.checkpointing.save_unit", save)
     assert ppo(tmp_path, "--timesteps", "8192", "--checkpoint-freq", "8192", "--run-name", "a") == 0
     assert np.array_equal(load_driver(kept["path"], load_physics())(observations), kept["actions"])
     moments = load_statistics(statistics_path(kept["path"])).obs_rms
@@ -108,7 +108,7 @@ def test_an_interruption_after_the_last_step_leaves_nothing_to_go_on_with(
     def interrupt(self: object) -> None:
         raise Interrupted(2)
 
-    monkeypatch.setattr("training.best_model.BestModelCallback._on_training_end", interrupt)
+    monkeypatch.setattr("training.runs.best_model.BestModelCallback._on_training_end", interrupt)
     assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "end", "--eval-freq", "100000") == 130
     output = capsys.readouterr().out
     assert "all of its steps were trained" in output
@@ -195,14 +195,14 @@ def test_a_full_disk_at_the_end_names_the_last_whole_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2, and the command to go on from what there is."""
-    real = callbacks.save_unit
+    real = checkpointing.save_unit
 
     def save(model: Any, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:
         if "_steps" not in path.name:
             raise OSError(28, "No space left on device")
         real(model, statistics, path, with_buffer)
 
-    monkeypatch.setattr("training.session.save_unit", save)
+    monkeypatch.setattr("training.runs.ending.save_unit", save)
     assert ppo(tmp_path, "--timesteps", "8192", "--checkpoint-freq", "4096", "--run-name", "full") == 2
     captured = capsys.readouterr()
     assert "No space left on device" in captured.err

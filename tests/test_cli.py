@@ -6,7 +6,7 @@ import pytest
 
 from racer_env.errors import TrackError
 from training import benchmark, evaluate, export_onnx, train_ppo, train_sac
-from training.cli import positive_number, run_script, whole_number
+from training.console.parser import positive_number, run_script, whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("3", 3), ("2_000_000", 2_000_000), ("2e6", 2_000_000), ("1,000", 1000)])

@@ -10,9 +10,9 @@ import pytest
 
 from tests import crash_child
 from tests.runs import folders
-from training.model_data import read_model_data
-from training.model_files import find_model, find_statistics
-from training.statistics import load_statistics
+from training.checkpoints.data import read_model_data
+from training.checkpoints.files import find_model, find_statistics
+from training.checkpoints.statistics import load_statistics
 
 KILLS = 20
 EVERY = 512  # steps between checkpoints: it is saving all the time

@@ -13,9 +13,9 @@ from racer_env.errors import ModelError
 from racer_env.physics import load_physics
 from tests.runs import make_fresh, ppo, rewritten
 from training import evaluate
-from training.driver import load_driver
-from training.model_files import statistics_path
-from training.stress import STRESSES
+from training.checkpoints.files import statistics_path
+from training.drivers.loading import load_driver
+from training.evaluation.stress import STRESSES
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -8,20 +8,12 @@ import pytest
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits
 from racer_env.tracks import Track, load_tracks
-from training.driver import scripted_driver
-from training.evaluation import (
-    LINE,
-    MOVING,
-    SLOWEST_PACE,
-    STANDING,
-    Course,
-    Episode,
-    drive,
-    pace_of,
-    summarise,
-    without_time_for_a_lap,
-)
-from training.stress import Stress
+from tests.runs import drive
+from training.drivers.scripted import scripted_driver
+from training.evaluation.course import SLOWEST_PACE, Course, CourseCars, without_time_for_a_lap
+from training.evaluation.episode import LINE, MOVING, STANDING, Episode
+from training.evaluation.stress import Stress
+from training.evaluation.summary import pace_of, summarise
 
 
 def stand_still(observations: np.ndarray) -> np.ndarray:
@@ -93,8 +85,8 @@ def test_a_lap_that_takes_too_long_ends_the_episode() -> None:
 
 def test_a_course_can_be_driven_again() -> None:
     """Every drive begins anew, and the same driver drives the same."""
-    with contextlib.closing(Course(load_tracks(["track-01"]), config=AiConfig(), laps=1)) as course:
-        first, second = course.drive(scripted_driver), course.drive(scripted_driver)
+    with contextlib.closing(CourseCars(Course(load_tracks(["track-01"]), config=AiConfig(), laps=1))) as cars:
+        first, second = cars.drive(scripted_driver), cars.drive(scripted_driver)
     assert first == second
     assert len(first[0].lap_ticks) == 1
 

@@ -18,11 +18,12 @@ from racer_env.physics import load_physics
 from racer_env.project import PROJECT_ROOT
 from tests.runs import load, make_fresh
 from training import evaluate, export_onnx
-from training.driver import load_driver
-from training.model_files import statistics_path
-from training.networks import DeterministicPolicy, NormalisingPolicy
-from training.onnx_driver import load_onnx_driver, read_card
-from training.statistics import load_statistics
+from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
+from training.algorithms.registry import algorithm_named
+from training.checkpoints.files import statistics_path
+from training.checkpoints.statistics import load_statistics
+from training.drivers.exported import load_onnx_driver, read_card
+from training.drivers.loading import load_driver
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -119,7 +120,7 @@ sys.exit(main(["--model", {str(exported / "driver.onnx")!r}, "--laps", "1"]))
 
 def test_normalisation_is_as_precise_as_in_training(trained: Path) -> None:
     """An observation that hardly ever changes loses its digits in single precision."""
-    policy = DeterministicPolicy("PPO", load(trained / "models" / "lap_final.zip").policy)
+    policy = DeterministicPolicy(algorithm_named("PPO"), load(trained / "models" / "lap_final.zip").policy)
     statistics = {"obs_mean": [0.7] * 14, "obs_var": [1e-9] * 14, "clip_obs": 10.0, "epsilon": 1e-8}
     observations = np.float32(0.7) + np.linspace(-3e-4, 3e-4, 28, dtype=np.float32).reshape(2, 14)
     scaled = np.clip((observations.astype(np.float64) - 0.7) / np.sqrt(1e-9 + 1e-8), -10, 10).astype(np.float32)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from racer_env.errors import ConfigError
-from training.hyperparameters import as_document, described, overridden
-from training.presets import read_preset
-from training.train_ppo import PpoSettings
-from training.train_sac import SacSettings
+from training.algorithms.members.ppo import PpoSettings
+from training.algorithms.members.sac import SacSettings
+from training.algorithms.presets import read_preset
+from training.algorithms.settings import as_document, described, overridden
 
 
 def write(folder: Path, text: str) -> Path:

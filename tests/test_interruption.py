@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from racer_env.project import PROJECT_ROOT
-from training.interruption import Interrupted, Interruption
+from training.console.interruption import Interrupted, Interruption
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send itself these signals")
 
@@ -68,7 +68,7 @@ def test_a_second_signal_ends_at_once() -> None:
     """Even while something is written; the exit code is that of the signal. One that comes twice at once is one."""
     script = """
 import signal, time
-from training.interruption import Interruption
+from training.console.interruption import Interruption
 with Interruption(), Interruption.shield():
     signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGTERM)

@@ -9,6 +9,7 @@ from PIL import Image
 from racer_env.rendering import style
 from racer_env.tracks import load_tracks
 from training import make_tracks
+from training.drives import track_sheet
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -22,11 +23,11 @@ def test_files_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     written, made = load_tracks(["all"], tmp_path / "own"), load_tracks(names)
     assert [track.fingerprint for track in written] == [track.fingerprint for track in made]
     with Image.open(tmp_path / "own" / "tracks.png") as picture:
-        assert picture.size == (2 * make_tracks.TILE, 2 * make_tracks.TILE)
+        assert picture.size == (2 * track_sheet.TILE, 2 * track_sheet.TILE)
         pixels = np.array(picture.convert("RGB"))
     for index in range(4):
-        left, top = index % 2 * make_tracks.TILE, index // 2 * make_tracks.TILE
-        tile = pixels[top : top + make_tracks.TILE, left : left + make_tracks.TILE]
+        left, top = index % 2 * track_sheet.TILE, index // 2 * track_sheet.TILE
+        tile = pixels[top : top + track_sheet.TILE, left : left + track_sheet.TILE]
         assert ((tile == style.WALL).all(axis=2).sum() > 100) == (index < 3)
 
 

@@ -10,22 +10,21 @@ import pytest
 from racer_env.errors import ModelError, TrackError
 from racer_env.project import DEFAULT_TRACKS_DIR
 from tests.runs import make_fresh, rewritten
-from training.model_data import read_model_data
-from training.model_files import (
-    beside,
+from training.checkpoints.data import read_model_data
+from training.checkpoints.files import (
     buffer_path,
     document_path,
     find_model,
     find_statistics,
-    load_tracks_for,
     model_path,
     models_of,
-    prune_checkpoints,
     run_of,
     statistics_path,
 )
-from training.run_files import choose_run_name, claim_folders, remove_run
-from training.statistics import digest_of
+from training.checkpoints.pruning import prune_checkpoints
+from training.checkpoints.writing import beside, digest_of
+from training.console.tracks import load_tracks_for
+from training.runs.folders import choose_run_name, claim_folders, remove_run
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 

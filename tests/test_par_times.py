@@ -7,8 +7,8 @@ import pytest
 
 from tests.test_evaluate import figures
 from training import evaluate
-from training.evaluation import LINE, MOVING, Episode
-from training.par_times import as_document, format_par_times, par_times
+from training.evaluation.episode import LINE, MOVING, Episode
+from training.evaluation.par_times import as_document, format_par_times, par_times
 
 pytestmark = pytest.mark.timeout(60)
 

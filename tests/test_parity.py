@@ -13,7 +13,8 @@ from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_document
 from tests.test_bridge import OTHER_PHYSICS, hello_of
 from tests.test_bridge_client import always
-from training.parity import QUANTITIES, Comparison, main
+from training.engines.parity import QUANTITIES, Comparison
+from training.parity import main
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 

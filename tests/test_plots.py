@@ -10,10 +10,10 @@ from PIL import Image
 
 from racer_env.config import AiConfig
 from racer_env.tracks import Track
+from tests.runs import drive
 from training import evaluate
-from training.driver import scripted_driver
-from training.evaluation import Episode, drive
-from training.plots import (
+from training.drivers.scripted import scripted_driver
+from training.drives.plots import (
     along,
     braking_points,
     lap_times,
@@ -23,7 +23,8 @@ from training.plots import (
     telemetry,
     time_difference,
 )
-from training.recording import Drive, Lap, record_episode
+from training.drives.recording import Drive, Lap, record_episode
+from training.evaluation.episode import Episode
 
 pytestmark = pytest.mark.timeout(60)
 

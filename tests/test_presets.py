@@ -9,10 +9,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.errors import ConfigError
 from tests.runs import data_of, folders, ppo
 from training import train_ppo, train_sac
-from training.hyperparameters import override
-from training.presets import preset_names, preset_path, read_preset
-from training.train_ppo import PPO_ALGORITHM, PpoSettings
-from training.training_script import _told_again, make_parser
+from training.algorithms.members.ppo import ALGORITHM, PpoSettings
+from training.algorithms.presets import preset_names, preset_path, read_preset
+from training.algorithms.settings import override
+from training.runs.options import flags_to_resume, make_options, make_parser
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -120,7 +120,7 @@ def test_a_resumed_run_is_evaluated_as_before(tmp_path: Path, capsys: pytest.Cap
 
 def test_the_command_to_go_on_names_what_a_preset_said(tmp_path: Path) -> None:
     """As the one who types it may leave the preset out."""
-    parser = make_parser(PPO_ALGORITHM)
-    parser.set_defaults(eval_track_id=["procedural:3"], eval_laps=2)
-    told = _told_again(PPO_ALGORITHM, parser.parse_args([]))
+    document = {"hyperparameters": {}, "arguments": {"eval_track_id": ["procedural:3"], "eval_laps": 2}}
+    arguments = make_parser(ALGORITHM).parse_args(["--hyperparams", write(tmp_path, document)])
+    told = flags_to_resume(ALGORITHM, make_options(ALGORITHM, arguments))
     assert told == ["--eval-laps", "2", "--eval-track-id", "procedural:3"]

@@ -11,8 +11,8 @@ from racer_env.tracks import load_tracks
 from racer_env.tracks.generator import generate_track
 from racer_env.tracks.names import HARD
 from training import evaluate
-from training.cli import MODELS_DIR
-from training.onnx_driver import load_onnx_driver, read_card
+from training.console.arguments import MODELS_DIR
+from training.drivers.exported import load_onnx_driver, read_card
 
 pytestmark = pytest.mark.timeout(60)
 

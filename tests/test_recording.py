@@ -13,11 +13,11 @@ from racer_env.config import AiConfig
 from racer_env.errors import RecordingError
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
+from tests.runs import drive
 from training import evaluate
-from training.driver import scripted_driver
-from training.evaluation import drive
-from training.record_laps import RecordLaps, record_path
-from training.recording import Drive, Lap, Recording, load_recording, record, record_episode, save_recording
+from training.drivers.scripted import scripted_driver
+from training.drives.recording import Drive, Lap, Recording, load_recording, record, record_episode, save_recording
+from training.runs.fastest_laps import FastestLaps, record_path
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_a_start_elsewhere_begins_with_an_out_lap(track: Track) -> None:
     standing = record("it", track, [np.array([0.0, 1.0, 0.0])] * 10).drive
     states = np.concatenate([standing.states[:1]] * 6)
     states["lap"] = [0, 0, 1, 1, 2, 2]
-    from training.recording import _laps_of
+    from training.drives.recording import _laps_of
 
     infos = standing.infos[:5].copy()
     assert _laps_of(states, infos) == (Lap(2, 4, True),)
@@ -223,9 +223,9 @@ def lap_in(path: Path) -> Lap:
 def test_the_fastest_clean_lap_of_a_run_is_kept(recording: Recording, tmp_path: Path) -> None:
     """A slower one does not replace it, after the run went on neither; what is kept ends with the lap."""
     path = record_path(tmp_path, "track-01")
-    RecordLaps(tmp_path, "run").offer(trimmed(recording, 0), 1000)
+    FastestLaps(tmp_path, "run").offer(trimmed(recording, 0), 1000)
     assert lap_in(path) == recording.drive.laps[0]
-    records = RecordLaps(tmp_path, "run")
+    records = FastestLaps(tmp_path, "run")
     beyond = np.concatenate([recording.actions, np.zeros((30, 3))])
     records.offer(Recording("it", recording.track, recording.start, beyond), 2000)
     assert lap_in(path) == recording.drive.laps[1]
@@ -233,13 +233,13 @@ def test_the_fastest_clean_lap_of_a_run_is_kept(recording: Recording, tmp_path: 
     assert len(load_recording(path).actions) == recording.drive.laps[1].last
     before = path.read_bytes()
     records.offer(trimmed(recording, 0), 3000)
-    RecordLaps(tmp_path, "run").offer(trimmed(recording, 0), 4000)
+    FastestLaps(tmp_path, "run").offer(trimmed(recording, 0), 4000)
     assert path.read_bytes() == before
 
 
 def test_a_lap_that_touched_a_wall_is_no_record(recording: Recording, tmp_path: Path) -> None:
     """Nor is no lap at all."""
-    records = RecordLaps(tmp_path, "run")
+    records = FastestLaps(tmp_path, "run")
     touching = Recording("it", recording.track, recording.start, recording.actions)
     laps = tuple(Lap(lap.first, lap.last, False) for lap in recording.drive.laps)
     vars(touching)["drive"] = Drive(**{**vars(recording.drive), "laps": laps})
@@ -253,7 +253,7 @@ def test_a_damaged_record_is_replaced(recording: Recording, tmp_path: Path, caps
     path = record_path(tmp_path, "track-01")
     path.parent.mkdir()
     path.write_bytes(b"cut off")
-    RecordLaps(tmp_path, "run").offer(recording, 1)
+    FastestLaps(tmp_path, "run").offer(recording, 1)
     assert "the record lap is replaced by the next one" in capsys.readouterr().err
     assert lap_in(path)
 
@@ -263,7 +263,7 @@ def test_a_record_that_cannot_be_written_ends_no_run(
 ) -> None:
     """It is said; the next one is tried again."""
     (tmp_path / "records").write_text("in the way")
-    RecordLaps(tmp_path, "run").offer(recording, 1)
+    FastestLaps(tmp_path, "run").offer(recording, 1)
     assert "cannot save the record lap" in capsys.readouterr().err
 
 

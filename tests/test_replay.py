@@ -10,7 +10,7 @@ from stable_baselines3.common.buffers import ReplayBuffer
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
-from training.replay import fill_buffer, read_buffer, write_buffer
+from training.checkpoints.replay_buffer import fill_buffer, read_buffer, write_buffer
 
 
 def make_buffer(size: int, cars: int, added: int = 0) -> ReplayBuffer:

@@ -14,8 +14,9 @@ from torch.utils.tensorboard import SummaryWriter
 from racer_env.errors import RunError
 from tests.runs import ppo
 from training import report
-from training.learning_curves import CHARTS, MINUTES, STEPS, Mark, learning_curve
-from training.run_log import RunLog
+from training.reports import page as report_page
+from training.reports.learning_curves import CHARTS, MINUTES, STEPS, Mark, learning_curve
+from training.reports.run_log import RunLog
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -107,7 +108,7 @@ def test_a_browser_shows_its_plots(page: Path, tmp_path: Path) -> None:
 
 def test_checkpoints_are_marked(trained: Path) -> None:
     """Along the bottom of a curve, with the names of those that have one."""
-    marks = report._marks(trained / "models", "lap")
+    marks = report_page._marks(trained / "models", "lap")
     assert [(mark.steps, mark.label) for mark in marks if not mark.label] == [(30016, ""), (60032, "")]
     assert {mark.label for mark in marks} == {"", "best", "final"}
     log = RunLog(trained / "logs" / "lap")
@@ -178,16 +179,16 @@ def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_pat
     path = tmp_path / "logs" / "lap" / "config.json"
     for value in (None, ["a"], 5):
         path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
-        assert "<h1>lap</h1>" in report.make_page("lap", tmp_path / "logs", trained / "models")
+        assert "<h1>lap</h1>" in report_page.make_page("lap", tmp_path / "logs", trained / "models")
 
 
 def test_tracks_without_a_clean_lap_are_named(trained: Path, tmp_path: Path) -> None:
     """Otherwise they would just be missing."""
     log = RunLog(trained / "logs" / "lap")
-    assert report._without_lap(log, ["track-01"], []) == []
+    assert report_page._without_lap(log, ["track-01"], []) == []
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_scalar("eval_track-03/laps", 0, 1)
-    assert report._without_lap(RunLog(tmp_path), ["track-01", "track-03"], []) == ["track-03"]
+    assert report_page._without_lap(RunLog(tmp_path), ["track-01", "track-03"], []) == ["track-03"]
 
 
 def test_damaged_parts_are_passed_over(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,7 +209,7 @@ def test_names_are_text_and_no_markup(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps({"command": "<script>alert(1)</script>"}))
     with SummaryWriter(str(folder)) as writer:
         writer.add_scalar("reward/progress", 1.0, 1)
-    content = report.make_page("odd", tmp_path / "logs", tmp_path / "models")
+    content = report_page.make_page("odd", tmp_path / "logs", tmp_path / "models")
     assert "<script>" not in content
     assert "&lt;script&gt;" in content
 
@@ -261,7 +262,9 @@ def test_many_tracks_are_named_in_short() -> None:
     """In the line below the title, and in the table of the run."""
     prints = {f"procedural-0-{number}": "f" * 64 for number in range(48)}
     record = {"algorithm": "PPO", "started": "now", "track_fingerprints": prints}
-    assert report._subtitle(record) == "PPO on procedural-0-0, procedural-0-1, procedural-0-2 and 45 more, begun now"
-    rows = dict(report._tables(record, Path("nowhere"))[0]["rows"])
+    assert (
+        report_page._subtitle(record) == "PPO on procedural-0-0, procedural-0-1, procedural-0-2 and 45 more, begun now"
+    )
+    rows = dict(report_page._tables(record, Path("nowhere"))[0]["rows"])
     assert [name for name in rows if name.startswith("track ")] == [f"track procedural-0-{n}" for n in range(8)]
     assert rows["more tracks"] == "40, in config.json"

@@ -15,11 +15,11 @@ from racer_env.physics import load_physics
 from tests.helpers import ring_document
 from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
 from training import evaluate, export_onnx
-from training.best_model import best_score_of
-from training.driver import load_driver
-from training.model_files import buffer_path, find_model, statistics_path
-from training.run_files import hold_run
-from training.statistics import load_statistics
+from training.checkpoints.files import buffer_path, find_model, statistics_path
+from training.checkpoints.statistics import load_statistics
+from training.drivers.loading import load_driver
+from training.runs.best_model import best_score_of
+from training.runs.folders import hold_run
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -12,10 +12,11 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, make_fresh
-from training.model_data import read_model_data
-from training.model_files import beside, document_path, find_model, find_statistics, statistics_path
-from training.saving import remember, save_unit
-from training.statistics import load_statistics
+from training.checkpoints.data import read_model_data
+from training.checkpoints.files import document_path, find_model, find_statistics, statistics_path
+from training.checkpoints.saving import remember, save_unit
+from training.checkpoints.statistics import load_statistics
+from training.checkpoints.writing import beside
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 

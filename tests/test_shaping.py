@@ -9,15 +9,16 @@ import torch
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from racer_env.config import AiConfig
+from racer_env.contract import OBSERVED_ARC_LENGTH
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import with_limits
 from tests.runs import data_of, load, ppo, sac
-from training.callbacks import QuieterCallback, SmootherCallback
-from training.driver import load_driver
-from training.shaping import LAP_PROGRESS, SmoothSteering, Withheld, training_config
-from training.train_ppo import PpoSettings
+from training.algorithms.members.ppo import PpoSettings
+from training.drivers.loading import load_driver
+from training.runs.schedules import ExplorationSchedule, SteeringPenaltySchedule
+from training.runs.shaping import SmoothSteering, Withheld, training_config
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -61,18 +62,18 @@ def test_a_new_episode_begins_in_the_middle(track: Track) -> None:
 def test_what_is_withheld_is_0(track: Track) -> None:
     """In every observation, that of an episode's end too; the rest is as it was."""
     plain, hidden = (RacerVecEnv([track], 2, with_limits(4)) for _ in range(2))
-    shaped = Withheld(hidden, [LAP_PROGRESS])
-    rest = [place for place in range(14) if place != LAP_PROGRESS]
+    shaped = Withheld(hidden, [OBSERVED_ARC_LENGTH])
+    rest = [place for place in range(14) if place != OBSERVED_ARC_LENGTH]
     one, two = plain.reset(), shaped.reset()
     for _ in range(9):
-        assert not two[:, LAP_PROGRESS].any()  # type: ignore[call-overload, index]
+        assert not two[:, OBSERVED_ARC_LENGTH].any()  # type: ignore[call-overload, index]
         assert np.array_equal(one[:, rest], two[:, rest])  # type: ignore[call-overload, index]
         one, _, _, infos = plain.step(actions(0.1))
         two, _, _, seen = shaped.step(actions(0.1))
         for info, other in zip(infos, seen, strict=True):
             if "terminal_observation" in info:
-                assert info["terminal_observation"][LAP_PROGRESS] > 0
-                assert other["terminal_observation"][LAP_PROGRESS] == 0
+                assert info["terminal_observation"][OBSERVED_ARC_LENGTH] > 0
+                assert other["terminal_observation"][OBSERVED_ARC_LENGTH] == 0
 
 
 def test_training_is_stricter_than_the_game() -> None:
@@ -110,7 +111,7 @@ def test_a_driver_that_was_not_shown_progress_is_indifferent_to_it(tmp_path: Pat
     driver = load_driver(tmp_path / "models" / "blind_final", load_physics())
     observations = np.random.default_rng(0).random((50, 14), dtype=np.float32)
     expected = driver(observations)
-    observations[:, LAP_PROGRESS] = np.linspace(0, 1, 50)
+    observations[:, OBSERVED_ARC_LENGTH] = np.linspace(0, 1, 50)
     assert np.array_equal(driver(observations), expected)
     observations[:, 3] += 0.1
     assert not np.array_equal(driver(observations), expected)
@@ -124,7 +125,7 @@ def test_the_noise_falls(tmp_path: Path) -> None:
     assert ppo(tmp_path, *quiet) == 0
     log_std = load(tmp_path / "models" / "quiet_final.zip").policy.log_std.detach()  # type: ignore[union-attr, operator]
     assert float(log_std.max()) < -2.3
-    callback = QuieterCallback((-1.0, -0.5, -0.5), -2.0)
+    callback = ExplorationSchedule((-1.0, -0.5, -0.5), -2.0)
     policy: Any = type("Policy", (), {"log_std": torch.tensor([-1.2, -0.1, 0.3])})()
     callback.model = type("Model", (), {"policy": policy, "_current_progress_remaining": 0.5})()  # type: ignore[assignment]
     callback._on_rollout_start()
@@ -134,8 +135,8 @@ def test_the_noise_falls(tmp_path: Path) -> None:
 def test_the_penalty_grows(track: Track) -> None:
     """By an equal factor in equal times, below whatever else is wrapped around."""
     shaped = SmoothSteering(RacerVecEnv([track], 1), 4.0, 1.0)
-    env = VecNormalize(Withheld(shaped, [LAP_PROGRESS]))
-    callback = SmootherCallback(4.0, 64.0)
+    env = VecNormalize(Withheld(shaped, [OBSERVED_ARC_LENGTH]))
+    callback = SteeringPenaltySchedule(4.0, 64.0)
     weights = []
     for remaining in (1.0, 0.5, 0.0, -0.1):
         model = {"_current_progress_remaining": remaining, "get_env": lambda self: env}
@@ -148,7 +149,7 @@ def test_the_penalty_grows(track: Track) -> None:
 def test_a_run_lets_the_penalty_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the setting says so; what it grows to has no effect without a penalty to begin with."""
     seen = []
-    monkeypatch.setattr(SmootherCallback, "_on_training_end", lambda self: seen.append((self._start, self._end)))
+    monkeypatch.setattr(SteeringPenaltySchedule, "_on_training_end", lambda self: seen.append((self._start, self._end)))
     grown = ["--set", "steer_change_penalty=2", "--set", "final_steer_change_penalty=8"]
     assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "grown", *grown) == 0
     assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "none", *grown[2:]) == 0

@@ -7,11 +7,12 @@ import pytest
 
 from racer_env.config import AiConfig
 from racer_env.tracks import Track
+from tests.runs import drive
 from training import evaluate
-from training.driver import scripted_driver
-from training.evaluation import Episode, drive
-from training.recording import load_recording
-from training.showing import _rank, driven_by, episode_of
+from training.drivers.scripted import scripted_driver
+from training.drives.output import _rank, driven_by, episode_of
+from training.drives.recording import load_recording
+from training.evaluation.episode import Episode
 
 pytestmark = pytest.mark.timeout(30)
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from training.smoothness import Reversals, SignChanges, Stalls, SteeringMeter
+from training.evaluation.smoothness import Reversals, SignChanges, Stalls, SteeringMeter
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.stress import NO_STRESS, STRESSES, Stress, Stressed
+from training.evaluation.stress import NO_STRESS, STRESSES, Stress, Stressed
 
 ACTIONS = np.arange(12.0).reshape(4, 3)
 OBSERVATIONS = np.zeros((4, 14), np.float32)

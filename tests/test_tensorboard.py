@@ -11,7 +11,7 @@ from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import plugin_data_pb2
 from tensorboard.util import tensor_util
 
-from training.tensorboard import METRICS, RunTensorBoard
+from training.runs.tensorboard import METRICS, RunTensorBoard
 
 pytestmark = pytest.mark.timeout(60)
 

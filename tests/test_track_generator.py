@@ -20,7 +20,8 @@ from racer_env.tracks.shapes import KINDS
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import ring_document
 from training import evaluate
-from training.cli import Parser, add_track_arguments
+from training.console.arguments import add_track_arguments
+from training.console.parser import Parser
 
 pytestmark = pytest.mark.timeout(30)
 

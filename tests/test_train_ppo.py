@@ -10,8 +10,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.physics import load_physics
 from tests.runs import data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
-from training.algorithms import Linear
-from training.train_ppo import PpoSettings, ppo_arguments
+from training.algorithms.algorithm import Linear
+from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -110,7 +110,7 @@ def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize("minibatches", [1, 4, 7, 64, 1024])
 def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
     """A last one of a single sample would spoil the update; none is smaller than two."""
-    arguments = ppo_arguments(PpoSettings(minibatches=minibatches), cars)
+    arguments = ALGORITHM.arguments(PpoSettings(minibatches=minibatches), cars)
     assert arguments["n_steps"] * cars == arguments["batch_size"] * minibatches
     assert arguments["batch_size"] >= 2
     assert arguments["n_steps"] * cars >= 4096 - cars
@@ -118,8 +118,8 @@ def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
 
 def test_a_rollout_is_as_long_as_asked() -> None:
     """For each of many cars at least so many steps; few cars drive longer."""
-    assert ppo_arguments(PpoSettings(steps_per_car=256), 96)["n_steps"] == 256
-    assert ppo_arguments(PpoSettings(steps_per_car=256), 8)["n_steps"] == 512
+    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 96)["n_steps"] == 256
+    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 8)["n_steps"] == 512
 
 
 def test_a_rollout_far_beyond_the_end_spoils_nothing(tmp_path: Path) -> None:

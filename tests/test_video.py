@@ -10,10 +10,12 @@ from PIL import Image
 from racer_env.errors import ConfigError
 from racer_env.rendering.painter import Painter
 from racer_env.tracks import Track
-from training import evaluate, video
-from training.recording import Lap, Recording, record
-from training.replaying import view_of_lap, views_of
-from training.video import check_video, write_video
+from training import evaluate
+from training.drives import video
+from training.drives.frames import view_of_lap, views_of
+from training.drives.recording import Lap, Recording, record
+from training.drives.video import write_video
+from training.evaluation.options import check_video
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -11,10 +11,13 @@ import pytest
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
 from training import watch
-from training.driver import Driver, scripted_driver
-from training.race import DriverEntrant, PersonEntrant, Race, ReplayEntrant
-from training.recording import record, save_recording
-from training.watching import COUNTDOWN, Watching
+from training.drivers.driver import Driver
+from training.drivers.scripted import scripted_driver
+from training.drives import entrants as gathering
+from training.drives import options
+from training.drives.race import DriverEntrant, PersonEntrant, Race, ReplayEntrant
+from training.drives.race_window import COUNTDOWN, RaceWindow
+from training.drives.recording import record, save_recording
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -135,7 +138,7 @@ def window() -> Iterator[Window]:
     window.close()
 
 
-def press(watching: Watching, key: int, kind: int = pygame.KEYDOWN) -> None:
+def press(watching: RaceWindow, key: int, kind: int = pygame.KEYDOWN) -> None:
     """Press a key, or let it go, and show a frame."""
     pygame.event.post(pygame.event.Event(kind, key=key))
     watching.frame()
@@ -149,7 +152,7 @@ def screen() -> np.ndarray:
 
 def test_a_frame_is_a_tick(window: Window, tracks: list[Track]) -> None:
     """At the usual speed; the window shows what the painter draws."""
-    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
     watching.frame()
     before = screen()
     for _ in range(30):
@@ -161,7 +164,7 @@ def test_a_frame_is_a_tick(window: Window, tracks: list[Track]) -> None:
 
 def test_keys_for_time(window: Window, tracks: list[Track]) -> None:
     """Pause, slower down to a quarter, faster up to eight times, and again from the start."""
-    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
     press(watching, pygame.K_SPACE)
     watching.frame()
     assert watching.race.tick == 0
@@ -185,7 +188,7 @@ def test_keys_for_time(window: Window, tracks: list[Track]) -> None:
 
 def test_keys_for_the_picture(window: Window, tracks: list[Track]) -> None:
     """Camera, rays, trails, the next car and the next track; what was switched stays so."""
-    watching = Watching(window, [entrant(SCRIPTED), entrant(SLOW)], tracks, "track", None)
+    watching = RaceWindow(window, [entrant(SCRIPTED), entrant(SLOW)], tracks, "track", None)
     press(watching, pygame.K_SPACE)
     for key in (pygame.K_c, pygame.K_v, pygame.K_TAB):
         before = screen()
@@ -205,7 +208,7 @@ def test_keys_for_the_picture(window: Window, tracks: list[Track]) -> None:
 @pytest.mark.parametrize("key", [pygame.K_q, pygame.K_ESCAPE])
 def test_keys_to_end(window: Window, tracks: list[Track], key: int) -> None:
     """The window closes, and so does watching."""
-    watching = Watching(window, [entrant(SCRIPTED)], tracks, "track", None)
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
     assert watching.run() == ""
 
@@ -214,7 +217,7 @@ def test_keys_to_end(window: Window, tracks: list[Track], key: int) -> None:
 def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], keys: tuple[int, ...]) -> None:
     """After the countdown, for as long as the keys are down."""
     person = PersonEntrant()
-    watching = Watching(window, [person, entrant(SCRIPTED)], tracks, "track", 3)
+    watching = RaceWindow(window, [person, entrant(SCRIPTED)], tracks, "track", 3)
     for _ in range(COUNTDOWN * 60):
         watching.frame()
     assert watching.race.tick == 0
@@ -229,7 +232,7 @@ def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], 
 
 def test_a_race_ends_with_its_result(window: Window, tracks: list[Track]) -> None:
     """Across the picture, and as what watching returns."""
-    watching = Watching(window, [entrant(SLOW), entrant(SCRIPTED)], tracks[:1], "track", 1)
+    watching = RaceWindow(window, [entrant(SLOW), entrant(SCRIPTED)], tracks[:1], "track", 1)
     watching._wait = 0
     finish(watching.race, 1)
     before = screen()
@@ -263,7 +266,7 @@ def test_several_models_drive_as_ghosts(trained: Path, monkeypatch: pytest.Monke
     models = [str(trained / "models" / "lap_final"), "scripted"]
     assert watch.main(["--model", *models, "--track-id", "track-02", "--camera", "follow"]) == 0
     assert len(shown) == 30
-    entrants, _ = watch._entrants(watch.make_parser().parse_args(["--model", models[0], "--model", models[1]]))
+    entrants, _ = gathering.gather(options.parse_options(["--model", models[0], "--model", models[1]]))
     assert [entrant.name for entrant in entrants] == ["lap_final", "scripted"]
 
 

@@ -1,37 +1,16 @@
 """One page about a training run: ``python -m training.report RUN``."""
 
 import argparse
-import base64
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from racer_env.errors import ModelError, RecordingError, RunError
-from racer_env.json_files import read_json
-from training.cli import (
-    DONE,
-    LOGS_DIR,
-    MAX_TRACKS_APART,
-    MODELS_DIR,
-    Parser,
-    command_line,
-    in_short,
-    leave,
-    note,
-    run_script,
-    say,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from training.learning_curves import Mark
-    from training.recording import Recording
-    from training.run_log import RunLog
+from training.checkpoints.writing import replacing
+from training.console.arguments import LOGS_DIR, MODELS_DIR
+from training.console.messages import say
+from training.console.parser import DONE, Parser, leave, run_script
+from training.runs.folders import check_run_folder
 
 REPORT_NAME = "report.html"
-_TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
 def make_parser() -> Parser:
@@ -40,11 +19,14 @@ def make_parser() -> Parser:
         prog="python -m training.report",
         description="Write one HTML page about a training run: learning curves, best laps, configuration, and the "
         "commands to go on. It holds everything itself and is read without the network.",
+        examples=("python -m training.report ppo_run_1", "python -m training.report ppo_run_1 --output page.html"),
     )
     parser.add_argument("run", metavar="RUN", help="the run's name")
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"(default: {REPORT_NAME} in the run's logs)")
-    parser.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="where models are (default: models/)")
-    parser.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="where logs are (default: logs/)")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help=f"file of the page (default: {REPORT_NAME} in the run's logs)"
+    )
+    parser.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="folder of models (default: models/)")
+    parser.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="folder of logs (default: logs/)")
     return parser
 
 
@@ -54,215 +36,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from training.model_files import replacing
+    folder = check_run_folder(arguments.run, arguments.logs_dir)
+    from training.reports.page import make_page  # Matplotlib and TensorBoard take 1 s to load
 
-    folder = arguments.logs_dir / arguments.run
-    if not arguments.run or not folder.is_dir():
-        runs = sorted(path.name for path in arguments.logs_dir.glob("*") if path.is_dir())
-        there = f"there are: {', '.join(runs[:8])}" if runs else "python -m training.train_ppo makes one"
-        raise RunError(f"no run {arguments.run!r} in {arguments.logs_dir}; {there}")
     path = arguments.output or folder / REPORT_NAME
     page = make_page(arguments.run, arguments.logs_dir, arguments.models_dir)
     with replacing(path) as beside:
         beside.write_text(page, encoding="utf-8")
     say(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")
     return DONE
-
-
-def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
-    """Return the page of a run.
-
-    Raises:
-        RunError: Its configuration or its log is missing or damaged.
-    """
-    import jinja2
-
-    from racer_env.contract import REWARD_COMPONENTS
-    from training import learning_curves as learning
-    from training.run_log import RunLog
-    from training.run_record import RECORD_NAME
-
-    folder = logs_dir / run
-    record = read_json(folder / RECORD_NAME, RunError, "run record")
-    if not isinstance(record, dict):
-        raise RunError(f"{folder / RECORD_NAME} is no record of a run; expected an object as training writes it")
-    log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
-    tracks = list(_part(record, "track_fingerprints"))
-    components = learning.components(log, REWARD_COMPONENTS, learning.STEPS)
-    curves = [
-        {"name": f"{chart.title} over {over}", "source": _embedded(figure)}
-        for chart in learning.CHARTS
-        for over in learning.AXES
-        if (figure := learning.learning_curve(log, chart, over, marks, tracks)) is not None
-    ]
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
-        run=run,
-        subtitle=_subtitle(record),
-        cards=_cards(log, records),
-        laps=[_lap(recording) for recording in records],
-        without_lap=_without_lap(log, tracks, records),
-        curves=curves,
-        components=_embedded(components) if components is not None else None,
-        commands=_commands(run, record, logs_dir, models_dir),
-        tables=_tables(record, folder),
-    )
-
-
-def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return an object of a record; an empty one where there is none."""
-    part = record.get(name)
-    return part if isinstance(part, dict) else {}
-
-
-def _marks(models_dir: Path, run: str) -> "list[Mark]":
-    """Return the models that are saved, by age; a name where it is more than a checkpoint."""
-    from training.learning_curves import Mark
-    from training.model_data import read_model_data
-    from training.model_files import BEST, FINAL, INTERRUPTED, model_path, models_of
-
-    labels = {model_path(models_dir, run, tag): tag for tag in (BEST, FINAL, INTERRUPTED)}
-    marks = []
-    for path in models_of(models_dir, run):
-        try:
-            marks.append(Mark(read_model_data(path).steps, labels.get(path, "")))
-        except ModelError as error:
-            note(f"passing over a file that is not whole: {error}")
-    return sorted(marks, key=lambda mark: (mark.steps, mark.label))
-
-
-def _records(folder: Path) -> "list[Recording]":
-    """Return the record laps of a run, by track."""
-    from training.record_laps import FOLDER
-    from training.recording import load_recording
-
-    records = []
-    for path in sorted((folder / FOLDER).glob("[!.]*.npz")):
-        try:
-            recording = load_recording(path)
-        except RecordingError as error:
-            note(f"passing over a record lap: {error}")
-            continue
-        if recording.drive.best_lap is None:
-            note(f"passing over {path}: it holds no lap")
-        else:
-            records.append(recording)
-    return records
-
-
-def _subtitle(record: dict[str, Any]) -> str:
-    tracks = in_short(list(_part(record, "track_fingerprints")))
-    return f"{record.get('algorithm', '')} on {tracks}, begun {str(record.get('started', '')).replace('T', ' ')}"
-
-
-def _cards(log: "RunLog", records: "Sequence[Recording]") -> list[dict[str, str]]:
-    cards = []
-    for recording in records:
-        lap = recording.drive.best_lap
-        if lap is not None:
-            cards.append({"name": f"best clean lap on {recording.track.id}", "value": f"{lap.seconds:.2f} s"})
-    completion, cleans = log.curve("eval/completion"), log.curve("eval/clean_laps")
-    asked = log.curve("eval/laps_asked")
-    if completion is not None:
-        cards.append({"name": "completion in the last evaluation", "value": f"{completion.values[-1]:.0%}"})
-    if cleans is not None and asked is not None:
-        value = f"{cleans.values[-1]:.0f} of {asked.values[-1]:.0f}"
-        cards.append({"name": "clean laps in the last evaluation", "value": value})
-    reversals, off_road = log.curve("eval/steer_reversals_per_sec"), log.curve("eval/off_track_share")
-    if reversals is not None and off_road is not None:
-        value = f"{reversals.values[-1]:.1f} reversals/s, {off_road.values[-1]:.1%} off the road"
-        cards.append({"name": "how it drove in the last evaluation", "value": value})
-    pace = log.curve("reward/progress") or completion
-    if pace is not None:
-        minutes = log.minutes
-        cards.append({"name": "environment steps", "value": f"{pace.steps[-1]:,.0f}"})
-        value = f"{minutes:.1f} min" if minutes >= 1 else f"{minutes * 60:.0f} s"
-        cards.append({"name": "of training", "value": value})
-    return cards
-
-
-def _lap(recording: "Recording") -> dict[str, str]:
-    from training.plots import racing_line, telemetry
-
-    drive = recording.drive
-    lap = drive.best_lap
-    assert lap is not None  # a record is a lap
-    return {
-        "track": recording.track.id,
-        "line": _embedded(racing_line(drive, lap, width=7.2), "png"),  # its road is thousands of pieces
-        "telemetry": _embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
-    }
-
-
-def _without_lap(log: "RunLog", tracks: Sequence[str], records: "Sequence[Recording]") -> list[str]:
-    """Return the tracks on which evaluations drove, none of them a clean lap."""
-    known = {recording.track.id for recording in records}
-    return [track for track in tracks if track not in known and log.curve(f"eval_{track}/laps") is not None]
-
-
-def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path) -> list[dict[str, str]]:
-    from training.model_files import BEST, FINAL, model_path
-
-    best = model_path(models_dir, run, BEST)
-    model = str(best if best.is_file() else model_path(models_dir, run, FINAL))
-    places = [] if models_dir == MODELS_DIR else ["--models-dir", str(models_dir)]
-    places += [] if logs_dir == LOGS_DIR else ["--logs-dir", str(logs_dir)]
-    named = _part(record, "arguments")
-    tracks = ["--tracks-dir", str(named["tracks_dir"])] if named.get("tracks_dir") else []
-    script = f"training.train_{str(record.get('algorithm', 'PPO')).lower()}"
-    lines = {
-        "Go on training, for as many steps more": [
-            *("python", "-m", script, "--resume", run, "--timesteps", str(record.get("timesteps", ""))),
-            *(*places, *tracks),
-        ],
-        "Measure it": ["python", "-m", "training.evaluate", "--model", model, *tracks],
-        "Watch it drive": ["python", "-m", "training.watch", "--model", model, *tracks],
-        "Make a video of its best lap": [
-            *("python", "-m", "training.evaluate", "--model", model, "--video", "lap.mp4", *tracks),
-        ],
-        "Export it for the game": ["python", "-m", "training.export_onnx", "--model", model, *tracks],
-        "Look at all that was logged": ["tensorboard", "--logdir", str(logs_dir)],
-    }
-    return [{"what": what, "line": command_line(parts)} for what, parts in lines.items()]
-
-
-def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
-    config, tracks = _part(record, "ai_config"), _part(record, "track_fingerprints")
-    run = {
-        "command": record.get("command"),
-        "begins with": record.get("begins_with") or "a fresh model",
-        "seed": record.get("seed"),
-        "cars": record.get("num_envs"),
-        "commit": record.get("commit") or "not known",
-        "Python": record.get("python"),
-        "platform": record.get("platform"),
-        "physics": record.get("physics_fingerprint"),
-        **{f"track {name}": fingerprint for name, fingerprint in list(tracks.items())[:MAX_TRACKS_APART]},
-    }
-    if len(tracks) > MAX_TRACKS_APART:
-        run["more tracks"] = f"{len(tracks) - MAX_TRACKS_APART}, in config.json"
-    parts = sorted(path.name for path in folder.glob("config_from_*_steps.json"))
-    if parts:
-        run["went on with"] = ", ".join(parts)
-    tables = {
-        "run": run,
-        "hyper-parameters": _part(record, "hyperparameters"),
-        "reward weights": _part(config, "weights"),
-        "episode limits": _part(config, "episode"),
-        "versions": _part(record, "packages"),
-    }
-    return [{"name": name, "rows": list(rows.items())} for name, rows in tables.items() if rows]
-
-
-def _embedded(figure: "Figure", kind: str = "svg") -> str:
-    """Return a figure as the address of a picture that holds it itself."""
-    import matplotlib
-
-    content = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):  # text stays text
-        figure.savefig(content, format=kind, dpi=110)
-    mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
-    return f"data:{mime};base64," + base64.b64encode(content.getvalue()).decode("ascii")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+"""PPO, proximal policy optimisation.
+
+Source: Schulman et al. (2017), "Proximal policy optimization algorithms".
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from training.algorithms.algorithm import Algorithm, Linear
+from training.algorithms.settings import Settings, setting
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.vec_env import VecNormalize
+
+ROLLOUT_STEPS = 4096  # environment steps in a rollout, at least
+
+
+@dataclass(frozen=True)
+class PpoSettings(Settings):
+    """Hyper-parameters, found on the shipped tracks."""
+
+    learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly to 0 over the run")
+    minibatches: int = setting(4, 1, 1024, "minibatches that a rollout is cut into")
+    epochs: int = setting(5, 1, 100, "passes over a rollout")
+    steps_per_car: int = setting(64, 1, 10_000, "environment steps of each car in a rollout, at least")
+    gae_lambda: float = setting(0.95, 0, 1, "bias against variance of the advantage estimate")
+    clip_range: float = setting(0.2, 1e-6, 10, "how far an update may change the policy")
+    entropy_coefficient: float = setting(0.0, 0, 10, "weight of the entropy in the loss")
+    value_coefficient: float = setting(0.5, 0, 100, "weight of the value function in the loss")
+    max_gradient_norm: float = setting(0.5, 1e-6, 1e6, "gradients are clipped to this norm")
+    log_std: tuple[float, float, float] = setting(
+        (-1.0, -0.5, -0.5), -20, 5, "initial logarithm of the exploration noise of steer, throttle and brake"
+    )
+    final_log_std: float = setting(5.0, -20, 5, "the noise is kept below a line that falls to this; 5 is no limit")
+    bias: tuple[float, float, float] = setting(
+        (0.0, 1.2, -1.2), -100, 100, "initial output of the policy; presses the throttle, so that a fresh driver moves"
+    )
+    final_steer_change_penalty: float = setting(
+        0.0, 0, 1000, "weight that steer_change_penalty grows to over the run; 0 leaves it as it is"
+    )
+
+    @property
+    def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
+        """See the base."""
+        return (self.log_std, self.final_log_std) if self.final_log_std < min(self.log_std) else None
+
+    @property
+    def steering_penalty_schedule(self) -> tuple[float, float] | None:
+        """See the base."""
+        first, last = self.steer_change_penalty, self.final_steer_change_penalty
+        return (first, last) if first and last else None
+
+
+class Ppo(Algorithm):
+    """PPO: on-policy, with a rollout of many cars for each update."""
+
+    name = "PPO"
+    settings = PpoSettings
+    timesteps = 2_000_000
+    checkpoint_freq = 50_000
+    eval_freq = 100_000
+    cars = 64
+    cars_on_several_tracks = 96
+    attributes = frozenset({"n_epochs", "clip_range"})
+    to_drive = {"learning_rate": 0.0, "clip_range": 0.2}  # noqa: RUF012
+    output = "clipped"
+    head = ("mlp_extractor.policy_net", "action_net")
+    in_weights = ("log_std", "bias")
+
+    def arguments(self, settings: PpoSettings, cars: int) -> dict[str, Any]:
+        """Return PPO's arguments: few cars drive longer, so that a rollout stays long; minibatches are equal."""
+        least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
+        unit = settings.minibatches // math.gcd(settings.minibatches, cars)
+        n_steps = math.ceil(least / unit) * unit
+        return {
+            "learning_rate": Linear(settings.learning_rate, 0.0),
+            "n_steps": n_steps,
+            "batch_size": n_steps * cars // settings.minibatches,
+            "n_epochs": settings.epochs,
+            "gamma": settings.gamma,
+            "gae_lambda": settings.gae_lambda,
+            "clip_range": settings.clip_range,
+            "ent_coef": settings.entropy_coefficient,
+            "vf_coef": settings.value_coefficient,
+            "max_grad_norm": settings.max_gradient_norm,
+        }
+
+    def make_model(
+        self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str
+    ) -> "BaseAlgorithm":
+        """Make a fresh model with the exploration noise and the outputs that the settings ask for."""
+        assert isinstance(settings, PpoSettings)
+        model = super().make_model(env, settings, arguments, seed, device)
+        policy: Any = model.policy
+        for parameter, values in ((policy.log_std, settings.log_std), (policy.action_net.bias, settings.bias)):
+            parameter.data.copy_(parameter.data.new_tensor(values))
+        return model
+
+
+ALGORITHM = Ppo()

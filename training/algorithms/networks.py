@@ -1,0 +1,59 @@
+"""The part of a policy that drives, as a network of its own that can be exported."""
+
+import operator
+from typing import Any
+
+import torch
+from stable_baselines3.common.policies import BasePolicy
+
+from racer_env.spaces import make_action_space
+from training.algorithms.algorithm import Algorithm
+
+
+class DeterministicPolicy(torch.nn.Module):
+    """From normalised observations (N, 14) to the actions (N, 3) that ``predict(deterministic=True)`` returns."""
+
+    low: torch.Tensor
+    high: torch.Tensor
+
+    def __init__(self, algorithm: Algorithm, policy: BasePolicy) -> None:
+        """Take the layers of a policy; ``algorithm`` says which they are, and what they give."""
+        super().__init__()
+        space = make_action_space()
+        self.output = algorithm.output
+        self.layers = torch.nn.Sequential(*(operator.attrgetter(path)(policy) for path in algorithm.head))
+        self.register_buffer("low", torch.from_numpy(space.low))
+        self.register_buffer("high", torch.from_numpy(space.high))
+        self.eval()
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        """Return the actions."""
+        given: torch.Tensor = self.layers(obs)
+        if self.output == "clipped":
+            return torch.minimum(torch.maximum(given, self.low), self.high)
+        if self.output == "tanh":
+            given = torch.tanh(given)
+        return self.low + 0.5 * (given + 1.0) * (self.high - self.low)
+
+
+class NormalisingPolicy(torch.nn.Module):
+    """A policy that takes raw observations (N, 14), normalised in double precision as VecNormalize does."""
+
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+    def __init__(self, policy: DeterministicPolicy, statistics: dict[str, Any]) -> None:
+        """Make it; the statistics are those of ``vecnorm_stats.json``."""
+        super().__init__()
+        self.policy = policy
+        self.clip = float(statistics["clip_obs"])
+        mean, variance = (torch.tensor(statistics[key], dtype=torch.float64) for key in ("obs_mean", "obs_var"))
+        self.register_buffer("mean", mean)
+        self.register_buffer("deviation", torch.sqrt(variance + statistics["epsilon"]))
+        self.eval()
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        """Return the actions."""
+        scaled = (obs.double() - self.mean) / self.deviation
+        actions: torch.Tensor = self.policy(torch.clamp(scaled, -self.clip, self.clip).float())
+        return actions

@@ -1,0 +1,77 @@
+"""Presets: files of hyper-parameters, and of arguments that go with them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from racer_env.errors import ConfigError
+from racer_env.json_files import Checker, read_json
+
+PRESETS_FOLDER = Path(__file__).resolve().parents[1] / "presets"
+
+# The arguments that a preset may set, and whether each is a list of names; otherwise it is a whole number.
+_ARGUMENTS = {
+    "timesteps": False,
+    "num_envs": False,
+    "track_id": True,
+    "eval_track_id": True,
+    "eval_freq": False,
+    "eval_laps": False,
+    "eval_random_starts": False,
+    "checkpoint_freq": False,
+}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a file says.
+
+    Attributes:
+        hyperparameters: By name, not yet checked.
+        arguments: Defaults of the command line, by name.
+        algorithm: What it is for; None is any.
+        about: For people.
+    """
+
+    hyperparameters: Any = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+    algorithm: str | None = None
+    about: str = ""
+
+
+def preset_names() -> list[str]:
+    """Return the presets that come with the project."""
+    return sorted(path.stem for path in PRESETS_FOLDER.glob("*.json"))
+
+
+def preset_path(name: str) -> Path:
+    """Return the file of a preset.
+
+    Raises:
+        ConfigError: There is none of that name.
+    """
+    if name not in preset_names():
+        raise ConfigError(f"no preset {name!r}; there are: {', '.join(preset_names())}")
+    return PRESETS_FOLDER / f"{name}.json"
+
+
+def read_preset(path: Path) -> Preset:
+    """Read a file: an object of hyper-parameters, or one with ``hyperparameters`` and ``arguments`` apart.
+
+    Raises:
+        ConfigError: It is missing, no JSON, or says what a preset cannot.
+    """
+    document = read_json(path, ConfigError, "hyper-parameter")
+    if not isinstance(document, dict) or "hyperparameters" not in document:
+        return Preset(document)
+    check = Checker(ConfigError, str(path))
+    keys = ("about", "figures", "algorithm", "arguments", "hyperparameters")
+    content = check.mapping(document, "the preset", keys, required=("hyperparameters",))
+    arguments = check.mapping(content.get("arguments", {}), "arguments", _ARGUMENTS)
+    for name, value in arguments.items():
+        if _ARGUMENTS[name]:
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                raise check.fail(f"arguments.{name} must be a list of names, got {value!r}")
+        else:
+            check.integer(value, f"arguments.{name}", 0)
+    return Preset(content["hyperparameters"], arguments, content.get("algorithm"), str(content.get("about", "")))

@@ -1,0 +1,135 @@
+"""Hyper-parameters as checked dataclasses: defaults, then a file, then single values of the command line."""
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from racer_env.errors import ConfigError
+from racer_env.json_files import Checker
+
+S = TypeVar("S", bound="Settings")
+
+
+def setting(default: Any, low: float, high: float, meaning: str) -> Any:
+    """Return a field of a dataclass of hyper-parameters.
+
+    Args:
+        default: Its value; the annotation is ``int``, ``float``, or a tuple of floats of fixed length.
+        low, high: The range of it, or of each of its items, ends included.
+        meaning: For the help.
+    """
+    return dataclasses.field(default=default, metadata={"low": low, "high": high, "meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyper-parameters that every algorithm has. A subclass adds its own, and gives those here other defaults."""
+
+    # What a network is made with or trained for: a model that goes on, or begins another run, keeps it.
+    MADE_WITH: ClassVar[tuple[str, ...]] = ("hidden", "action_repeat", "progress_withheld")
+
+    learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser")
+    gamma: float = setting(0.99, 0, 1, "discount factor of future rewards")
+    hidden: int = setting(64, 1, 4096, "units of each of the two hidden layers")
+    random_start_share: float = setting(0.7, 0, 1, "share of the episodes that start anywhere, on the move")
+    standing_share: float = setting(0.0, 0, 1, "share of the random starts that start at rest")
+    episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
+    steer_change_penalty: float = setting(0.0, 0, 1000, "weight of a penalty on the square of steering changes")
+    extra_off_track_penalty: float = setting(0.0, -1, 0, "added to offTrackPenalty, in training only")
+    reversal_cost: float = setting(
+        0.005, 0, 1, "share of the pace that a steering reversal per second costs in choosing the best model"
+    )
+    progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
+    action_repeat: int = setting(1, 1, 60, "ticks that each action is held; the model remembers it")
+
+    @property
+    def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
+        """Initial logarithms of the exploration noise and the final one that bounds it; None without such a bound."""
+        return None
+
+    @property
+    def steering_penalty_schedule(self) -> tuple[float, float] | None:
+        """First and last weight of the penalty on steering changes; None where it stays as it is."""
+        return None
+
+
+def override(settings: S, document: Any, where: str) -> S:
+    """Return settings with the values of a parsed JSON document, checked by name, type and range.
+
+    Args:
+        settings: What is not named stays.
+        document: An object of names and values.
+        where: Its name in error messages.
+
+    Raises:
+        ConfigError: A name is unknown, or a value of the wrong type or out of range.
+    """
+    fields = {field.name: field for field in dataclasses.fields(settings)}
+    check = Checker(ConfigError, where)
+    values = check.mapping(document, "the hyper-parameters", fields)
+    kinds = typing.get_type_hints(type(settings))
+    checked = {name: _checked(check, fields[name], kinds[name], value) for name, value in values.items()}
+    return dataclasses.replace(settings, **checked)
+
+
+def _checked(check: Checker, field: "dataclasses.Field[Any]", kind: Any, value: Any) -> Any:
+    low, high = field.metadata["low"], field.metadata["high"]
+
+    def number(item: Any, name: str) -> float:
+        result = check.number(item, name)
+        if not low <= result <= high:
+            raise check.fail(f"{name} must be within [{low:g}, {high:g}], got {result:g}")
+        return result
+
+    if isinstance(kind, types.GenericAlias):
+        count = len(typing.get_args(kind))
+        if not isinstance(value, list | tuple) or len(value) != count:
+            raise check.fail(f"{field.name} must be a list of {count} numbers, got {value!r}")
+        return tuple(number(item, f"{field.name}[{index}]") for index, item in enumerate(value))
+    result = number(value, field.name)
+    if kind is int:
+        if result != int(result):
+            raise check.fail(f"{field.name} must be a whole number, got {value!r}")
+        return int(result)
+    return result
+
+
+def overridden(settings: S, documents: Sequence[Any], assignments: Sequence[str]) -> S:
+    """Return settings with what parsed files and then each ``--set name=value`` say.
+
+    Raises:
+        ConfigError: A name is unknown, a value of the wrong type or out of range.
+    """
+    for document in documents:
+        settings = override(settings, document, "--hyperparams")
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise ConfigError(f"--set must be name=value, got {assignment!r}")
+        settings = override(settings, {name.strip(): _parsed(text.strip())}, f"--set {assignment}")
+    return settings
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text if "," not in text or text.startswith("[") else f"[{text}]")
+    except (ValueError, RecursionError):
+        return text  # no number, as the check will say
+
+
+def as_document(settings: Settings) -> dict[str, Any]:
+    """Return settings for JSON."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(settings).items()}
+
+
+def described(settings: type[Settings]) -> str:
+    """Return a line of text for each hyper-parameter: name, default, meaning."""
+    lines = []
+    for field in dataclasses.fields(settings):
+        default = ",".join(f"{item:g}" for item in field.default) if isinstance(field.default, tuple) else field.default
+        lines.append(f"  {field.name}={default}: {field.metadata['meaning']}")
+    return "\n".join(lines)

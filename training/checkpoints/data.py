@@ -1,0 +1,122 @@
+"""What a model file says about itself, read without loading it and without running what a pickle may contain."""
+
+import functools
+import json
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from racer_env.errors import ModelError
+from training.algorithms.algorithm import Algorithm
+from training.algorithms.registry import algorithm_of, all_algorithms
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """The attributes of a saved stable-baselines3 model as they stand in its file, pickles unopened.
+
+    Attributes:
+        path: The file.
+        attributes: By name; what is no JSON stands as stable-baselines3 writes it, with ":serialized:".
+    """
+
+    path: Path
+    attributes: dict[str, Any]
+
+    @functools.cached_property
+    def algorithm(self) -> Algorithm:
+        """The algorithm, as the file names it or as its attributes tell.
+
+        Raises:
+            ModelError: It is none of those that are known here.
+        """
+        algorithm = algorithm_of(self.attributes)
+        if algorithm is None:
+            names = " nor ".join(all_algorithms())
+            raise ModelError(f"{self.path} is a model of neither {names}; only these can be loaded")
+        return algorithm
+
+    def get(self, name: str, kind: type, default: Any) -> Any:
+        """Return an attribute, or ``default`` where the file has none of that type."""
+        value = self.attributes.get(name)
+        return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else default
+
+    @property
+    def steps(self) -> int:
+        """Environment steps trained."""
+        return int(self.get("num_timesteps", int, 0))
+
+    @property
+    def track_ids(self) -> list[str]:
+        """The tracks that it was trained on; none where it does not say."""
+        return [str(track_id) for track_id in self.get("track_ids", list, [])]
+
+    @property
+    def action_repeat(self) -> int:
+        """Ticks that each of its actions holds."""
+        return max(1, int(self.get("action_repeat", int, 1)))
+
+    @property
+    def saved_at(self) -> float:
+        """When it was written, in seconds since 1970."""
+        return float(self.get("saved_at", float, 0.0)) or self.path.stat().st_mtime
+
+    @property
+    def statistics_digest(self) -> str | None:
+        """SHA-256 of the statistics file that belongs to it; None where it does not say."""
+        digest = self.get("statistics_digest", str, None)
+        return None if digest is None else str(digest)
+
+    @property
+    def pickled(self) -> list[str]:
+        """The attributes that are pickles."""
+        return [name for name, value in self.attributes.items() if isinstance(value, dict) and ":serialized:" in value]
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Refuse what cannot be loaded.
+
+        Args:
+            shape: Of the observations that the model has to take.
+
+        Raises:
+            ModelError: It is of another algorithm, another policy or another observation.
+        """
+        policy = self.get("policy_class", dict, {}).get("__module__")
+        if policy != self.algorithm.policy_class.__module__:
+            raise ModelError(
+                f"{self.path} has a policy of its own, {policy}; only those of stable-baselines3 are loaded"
+            )
+        found = self.get("observation_space", dict, {}).get("_shape")
+        if found != list(shape):
+            raise ModelError(
+                f"{self.path} was trained on observations of shape {_as_shape(found)}; the game's have {shape}, so it "
+                "cannot drive here"
+            )
+
+
+def read_model_data(path: Path) -> ModelData:
+    """Read what a model file says about itself.
+
+    Raises:
+        ModelError: It is no model of stable-baselines3, or damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()  # reads and checks everything: a cut file is found before it is needed
+            attributes = json.loads(archive.read("data"))
+            files = set(archive.namelist())
+    except KeyError as error:
+        raise ModelError(f"cannot load {path}: it is a zip file, but no model of stable-baselines3") from error
+    except (ValueError, OSError, RecursionError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise ModelError(f"cannot load {path}: it is damaged or no model ({error})") from error
+    if damaged is not None:
+        raise ModelError(f"cannot load {path}: its part {damaged!r} is damaged")
+    if not isinstance(attributes, dict) or "policy.pth" not in files:
+        raise ModelError(f"cannot load {path}: it is a zip file, but no model of stable-baselines3")
+    return ModelData(path, attributes)
+
+
+def _as_shape(found: Any) -> str:
+    return str(tuple(found)) if isinstance(found, list) else "an unknown kind"

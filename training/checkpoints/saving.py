@@ -1,0 +1,75 @@
+"""Saving a model with everything that belongs to it as one unit, whole at every instant."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from training.checkpoints.files import buffer_path, document_path, statistics_path
+from training.checkpoints.pruning import prune_buffers
+from training.checkpoints.replay_buffer import write_buffer
+from training.checkpoints.statistics import write_document
+from training.checkpoints.writing import beside, digest_of, flush_folder
+from training.console.interruption import Interruption
+
+NO_BUFFER = "none"  # instead of the digest of a replay buffer
+
+
+def remember(model: BaseAlgorithm, **attributes: Any) -> None:
+    """Set attributes that are saved with the model, as stable-baselines3 does with all that it has; JSON only."""
+    vars(model).update(attributes)
+
+
+def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:
+    """Save a model with its statistics and, for SAC and where asked, its replay buffer.
+
+    Everything is written beside and flushed before the first of it is renamed; the model, which remembers a digest of
+    its statistics, comes last. Cut off before the statistics are renamed, the old unit is whole; after that,
+    ``model_files.settle`` completes the new one.
+
+    Raises:
+        OSError: It cannot be written; what was there before is still whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Interruption.shield():
+        parts: dict[Path, Callable[[str], Any]] = {
+            document_path(path): lambda name: write_document(statistics, name),
+            statistics_path(path): statistics.save,
+        }
+        buffer = model.replay_buffer if with_buffer and isinstance(model, OffPolicyAlgorithm) else None
+        if buffer is not None:
+            parts = {buffer_path(path): lambda name: write_buffer(buffer, name), **parts}
+
+        def write_model(name: str) -> None:
+            digest = digest_of(beside(statistics_path(path)))
+            buffer_digest = NO_BUFFER if buffer is None else digest_of(beside(buffer_path(path)))
+            remember(model, statistics_digest=digest, buffer_digest=buffer_digest, saved_at=time.time())
+            model.save(name)
+
+        parts[path] = write_model  # last: it needs the digest
+        try:
+            for part, write in parts.items():
+                _write_beside(part, write)
+        except BaseException:
+            for part in parts:
+                beside(part).unlink(missing_ok=True)
+            raise
+        for part in parts:
+            if beside(part).exists():  # a reader may have settled the model meanwhile
+                beside(part).replace(part)
+        flush_folder(path.parent)
+        if buffer is not None:
+            prune_buffers(path)
+        else:
+            buffer_path(path).unlink(missing_ok=True)  # that of an earlier model of the name
+
+
+def _write_beside(path: Path, write: Callable[[str], Any]) -> None:
+    write(str(beside(path)))
+    with beside(path).open("rb+") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""The command line: arguments, messages, bridges, tracks, warm-up and interruption."""

@@ -1,0 +1,68 @@
+"""Arguments that several scripts take: tracks, and how a driver is found and drives."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from racer_env.project import IS_INSTALLED, PROJECT_ROOT
+from training.console.parser import MAX_SEED, whole_number
+
+
+def _from_here(path: Path) -> Path:
+    """Return a path as a user in the project's folder would write it; from elsewhere as it is."""
+    try:
+        return path.relative_to(Path.cwd())
+    except (ValueError, OSError):
+        return path
+
+
+# Installed by pip there is no project's folder, and files go where the user is.
+MODELS_DIR = Path("models") if IS_INSTALLED else _from_here(PROJECT_ROOT / "models")
+LOGS_DIR = Path("logs") if IS_INSTALLED else _from_here(PROJECT_ROOT / "logs")
+
+
+def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_config: bool = True) -> None:
+    """Add --track-id, --tracks-dir and --config; ``default`` words what no --track-id means."""
+    parser.add_argument(
+        "--track-id",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="one or more tracks: ids, paths that end in .json, 'all', or 'procedural:64', 'procedural-hard:8' and "
+        f"'procedural-oval:8' for so many generated ones (default: {default})",
+    )
+    parser.add_argument(
+        "--track-seed", type=whole_number(0), default=0, metavar="S", help="seed of the generated tracks (default: 0)"
+    )
+    parser.add_argument(
+        "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"
+    )
+    if has_config:
+        parser.add_argument(
+            "--config",
+            type=Path,
+            metavar="FILE",
+            help="file of reward weights and episode limits (default: ai-config.json)",
+        )
+
+
+def track_flags(track_id: Sequence[str], tracks_dir: Path | None) -> list[str]:
+    """Return how to find the tracks of ``add_track_arguments`` again, where their ids are not enough."""
+    flags = ["--tracks-dir", str(tracks_dir)] if tracks_dir is not None else []
+    return [*flags, "--track-id", *track_id] if any(name.endswith(".json") for name in track_id) else flags
+
+
+def add_driver_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add --deterministic, --seed and --models-dir: how a driver is found and drives."""
+    parser.add_argument(
+        "--deterministic",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="drive without exploration noise (default: yes)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number(0, MAX_SEED), default=0, help="seed of the exploration noise (default: 0)"
+    )
+    parser.add_argument(
+        "--models-dir", type=Path, default=MODELS_DIR, help="folder in which runs are looked for (default: models/)"
+    )

@@ -1,0 +1,126 @@
+"""A script's command line: its parser, number checks, and how errors become exit codes."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from racer_env.errors import ConfigError, RacerError, TrackError
+from racer_env.tracks.names import expand_names
+
+MAX_SEED = 2**32 - 1  # of NumPy
+MAX_CARS = 16_384
+
+DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+Options = TypeVar("Options")
+
+
+class Parser(argparse.ArgumentParser):
+    """A command line whose errors are one line, whose help begins with examples, and whose tracks are written out."""
+
+    def __init__(self, *, examples: Sequence[str] = (), defers_tracks: bool = False, **settings: Any) -> None:
+        """Make it.
+
+        Args:
+            examples: Commands that the help begins with.
+            defers_tracks: Whether sets of tracks stay as they are, because more than the command line names them.
+            settings: Of argparse.
+        """
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        self._examples = examples
+        self._defers_tracks = defers_tracks
+
+    def format_help(self) -> str:
+        """Return the help: examples first, then usage, description and arguments."""
+        lines = "".join(f"  {example}\n" for example in self._examples)
+        return (f"examples:\n{lines}\n" if lines else "") + super().format_help()
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, write sets of generated tracks out by name, and refuse a --track-seed that nothing is made of."""
+        arguments = super().parse_args(args, namespace)
+        if getattr(arguments, "track_id", None) is not None and not self._defers_tracks:
+            try:
+                names = expand_names(arguments.track_id, arguments.track_seed)
+                check_track_seed(arguments.track_seed, self.get_default("track_seed"), arguments.track_id)
+            except (ConfigError, TrackError) as error:
+                self.error(str(error))
+            arguments.track_id = names
+        return arguments
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and end with exit code 2."""
+        self.exit(COULD_NOT_RUN, f"error: {message} (--help explains all arguments)\n")
+
+
+def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> None:
+    """Refuse a seed of generated tracks where no set of them is named.
+
+    Args:
+        track_seed: The seed.
+        default: What it is where the user names none.
+        named: Lists of names of tracks.
+
+    Raises:
+        ConfigError: It has no use.
+    """
+    has_sets = any(expand_names(names, track_seed) != list(names) for names in named)
+    if track_seed != default and not has_sets:
+        raise ConfigError("--track-seed is of sets of generated tracks; name one too, such as --track-id procedural:8")
+
+
+def run_script(body: Callable[[Options], int], options: Options) -> int:
+    """Run a script's body; an error that a user can cause becomes one line on stderr and exit code 2."""
+    try:
+        return body(options)
+    except RacerError as error:
+        print(f"error: {error}", file=sys.stderr)
+    except BrokenPipeError:  # whoever read the output has gone
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
+    except (FileExistsError, NotADirectoryError) as error:
+        print(f"error: expected a folder, and {error.filename} is a file or in one; name another", file=sys.stderr)
+    except OSError as error:
+        print(f"error: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt as interruption:
+        print("interrupted", file=sys.stderr)
+        return getattr(interruption, "exit_code", INTERRUPTED)
+    return COULD_NOT_RUN
+
+
+def leave(code: int) -> NoReturn:
+    """End the process; after an interruption, another Ctrl-C no longer disturbs the interpreter in doing so."""
+    if code > 128:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def whole_number(at_least: int, at_most: int = 2**31 - 1) -> Callable[[str], int]:
+    """Return an argparse type for whole numbers in a range; 2_000_000 and 2e6 are accepted."""
+
+    def parse(text: str) -> int:
+        try:
+            number = float(text.replace(",", ""))
+        except ValueError:
+            number = float("nan")
+        if number != number or number in (float("inf"), float("-inf")) or number != int(number):
+            raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
+        if number < at_least:
+            raise argparse.ArgumentTypeError(f"expected at least {at_least}, got {text}")
+        if number > at_most:
+            raise argparse.ArgumentTypeError(f"expected at most {at_most}, got {text}")
+        return int(number)
+
+    return parse
+
+
+def positive_number(text: str) -> float:
+    """Parse a finite number above 0, as an argparse type."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
+    return number

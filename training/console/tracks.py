@@ -1,0 +1,71 @@
+"""The tracks that a script drives on: loading them, and noticing those that have changed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from racer_env.bridge.bridge import Bridge
+from racer_env.errors import TrackError
+from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, available_tracks, known_track, load_tracks
+from training.console.messages import note
+
+
+def load_tracks_for(
+    own: Sequence[str], names: Sequence[str], tracks_dir: Path | None, bridge: Bridge | None = None
+) -> list[AnyTrack]:
+    """Load the tracks that a user named; else the driver's own; else all of the user's folder; else the first one.
+
+    Args:
+        own: The tracks that the driver was trained on; none if it does not say, or there is none yet.
+        names: What the user named.
+        tracks_dir: The user's folder.
+        bridge: Whose tracks they are; None is the embedded simulator.
+
+    Raises:
+        TrackError: A track does not exist or is wrong.
+    """
+    wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
+    try:
+        return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]
+    except TrackError as error:
+        if names or not own:
+            raise
+        raise TrackError(
+            f"{error}; the driver was trained there, so name its --tracks-dir or another --track-id"
+        ) from error
+
+
+def known_tracks(tracks: Sequence[AnyTrack]) -> list[Track]:
+    """Return tracks as those that the simulator can drive on.
+
+    Raises:
+        RenderError: Only the bridge knows one of them.
+    """
+    return [known_track(track) for track in tracks]
+
+
+def count_tracks(folder: Path) -> int:
+    """Return how many track files a folder holds.
+
+    Raises:
+        TrackError: It holds none.
+    """
+    return len(available_tracks(folder))
+
+
+def track_fingerprints(tracks: Sequence[AnyTrack]) -> dict[str, str | None]:
+    """Return the fingerprint of each track by id; None where a bridge does not tell."""
+    return {track.id: track.fingerprint if isinstance(track, Track) else None for track in tracks}
+
+
+def note_changed_tracks(known: dict[str, Any], driver: str, tracks: Sequence[AnyTrack]) -> None:
+    """Say which tracks are no longer those of that name that a driver was trained on.
+
+    Args:
+        known: Their fingerprints then, as ``track_fingerprints`` has them.
+        driver: Its name.
+        tracks: Those of now.
+    """
+    for track_id, fingerprint in track_fingerprints(tracks).items():
+        if known.get(track_id) not in (None, fingerprint) and fingerprint is not None:
+            note(f"{track_id} is not the track of that name that {driver} was trained on: its file has changed")

@@ -1,0 +1,42 @@
+"""Getting ready quickly: the simulator is compiled or loaded while PyTorch is imported."""
+
+import threading
+
+from racer_env.tracks import AnyTrack, Track
+from training.console.messages import say
+
+
+class WarmUp:
+    """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits for it and says so if that takes long.
+
+    Numba compiles the kernels at the first start after an installation or a change. Much of that runs without
+    Python's global lock, as does importing PyTorch, so the two together take less time than one after the other.
+    """
+
+    PATIENCE_S = 3.0  # loading from Numba's cache takes about one
+
+    def __init__(self, track: AnyTrack | None, quiet: bool = False) -> None:
+        """Make it for a track, None where no simulator is needed; ``quiet`` says nothing."""
+        self._say = (lambda text: None) if quiet else say
+        # A daemon, so that Ctrl-C ends the script. What fails here fails again, visibly, in the main thread.
+        self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
+
+    def __enter__(self) -> "WarmUp":
+        self._say("loading ...")
+        self._thread.start()
+        return self
+
+    def __exit__(self, exception: type[BaseException] | None, *details: object) -> None:
+        if exception is not None:
+            return
+        self._thread.join(self.PATIENCE_S)
+        if self._thread.is_alive():
+            self._say("compiling the simulator, once after an installation; this takes some ten seconds ...")
+            self._thread.join()
+
+
+def _compile(track: AnyTrack | None) -> None:
+    from racer_env.simulator.simulator import Simulator  # loading Numba and the kernels is what takes the time
+
+    if isinstance(track, Track):
+        Simulator([track])

@@ -1,0 +1,41 @@
+"""A driver: something that turns observations into actions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Observations = npt.NDArray[np.float32]
+Actions = npt.NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Something that drives.
+
+    Attributes:
+        name: Its file, or what it is.
+        act: From raw observations (N, 14) to actions (N, 3) steer, throttle, brake.
+        action_repeat: Ticks that each action holds.
+        track_ids: The tracks that it was trained on; none if it does not say.
+        track_fingerprints: Of these tracks as they were then.
+    """
+
+    name: str
+    act: Callable[[Observations], Actions]
+    action_repeat: int = 1
+    track_ids: tuple[str, ...] = ()
+    track_fingerprints: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """A short name; an export's is that of its folder too."""
+        path = Path(self.name)
+        return f"{path.parent.name}/{path.name}" if path.suffix == ".onnx" else path.stem
+
+    def __call__(self, observations: Observations) -> Actions:
+        """Return actions (N, 3) for raw observations (N, 14)."""
+        return self.act(observations)

@@ -1,0 +1,194 @@
+"""Exported drivers: ONNX files that drive without PyTorch, stable-baselines3 or pickles."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from racer_env.action_repeat import MAX_ACTION_REPEAT
+from racer_env.errors import ModelError
+from racer_env.json_files import Checker, read_json
+from racer_env.physics import Physics
+from racer_env.spaces import make_observation_space
+from training.checkpoints.files import STATISTICS_NAME
+from training.console.messages import first_line
+from training.drivers.driver import Driver
+
+INPUT, OUTPUT = "obs", "actions"
+CARD_KEY = "racer_driver"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What an exported driver says about itself, in its metadata.
+
+    Attributes:
+        normalises: Whether it takes raw observations; otherwise normalised ones.
+        action_repeat: Ticks that each action holds.
+        track_ids: The tracks that it was trained on.
+        physics_fingerprint: Of the physics that it was trained on; None if it does not say.
+        track_fingerprints: Of the tracks, as they were then.
+        statistics: The digest of the statistics that belong to it; None if it does not say.
+    """
+
+    normalises: bool
+    action_repeat: int
+    track_ids: tuple[str, ...]
+    physics_fingerprint: str | None
+    track_fingerprints: dict[str, Any] = field(default_factory=dict)
+    statistics: str | None = None
+
+
+def open_session(path: Path) -> onnxruntime.InferenceSession:
+    """Load an ONNX file that takes observations and gives actions.
+
+    Raises:
+        ModelError: It is missing, damaged, or something else.
+    """
+    if not path.is_file():
+        raise ModelError(f"no exported driver {path}; python -m training.export_onnx makes one")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # a network this small is slower with more
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the runtime has a dozen kinds
+        raise ModelError(f"cannot load {path} as an ONNX model: {first_line(error)}") from error
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    size = make_observation_space().shape
+    assert size is not None
+    if [i.name for i in inputs] != [INPUT] or [o.name for o in outputs] != [OUTPUT] or inputs[0].shape[1:] != [*size]:
+        shapes = ", ".join(f"{i.name} {i.shape}" for i in inputs)
+        raise ModelError(f"{path} is no driver: expected one input {INPUT!r} of {size[0]} numbers a car, got {shapes}")
+    return session
+
+
+def read_card(path: Path) -> Card:
+    """Read what an exported driver says about itself.
+
+    Raises:
+        ModelError: It is missing, damaged, or no driver.
+    """
+    return _card(path, open_session(path))
+
+
+def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
+    try:
+        told = json.loads(session.get_modelmeta().custom_metadata_map[CARD_KEY])
+        card = Card(
+            normalises=told["normalises"],
+            action_repeat=told["action_repeat"],
+            track_ids=tuple(told["track_ids"]),
+            physics_fingerprint=told["physics_fingerprint"],
+            track_fingerprints=told.get("track_fingerprints", {}),
+            statistics=told.get("statistics"),
+        )
+        is_sound = (
+            isinstance(card.normalises, bool)
+            and type(card.action_repeat) is int
+            and 1 <= card.action_repeat <= MAX_ACTION_REPEAT
+            and isinstance(told["track_ids"], list)
+            and all(isinstance(track_id, str) for track_id in card.track_ids)
+            and isinstance(card.physics_fingerprint, str | None)
+            and isinstance(card.track_fingerprints, dict)
+        )
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(
+            f"{path} does not say what it was trained on; expected a file of python -m training.export_onnx"
+        ) from error
+    if not is_sound:
+        raise ModelError(f"{path} says odd things about itself: {told}"[:300])
+    return card
+
+
+def run(session: onnxruntime.InferenceSession, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return a session's actions (N, 3) for observations (N, 14)."""
+    (actions,) = session.run([OUTPUT], {INPUT: observations})
+    result: npt.NDArray[np.float32] = actions
+    return result
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """The content of ``vecnorm_stats.json``: what the game does to an observation before the network sees it."""
+
+    obs_mean: npt.NDArray[np.float64]
+    obs_var: npt.NDArray[np.float64]
+    clip_obs: float
+    epsilon: float
+
+    def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return normalised observations, as stable-baselines3's VecNormalize makes them."""
+        scaled = (observations - self.obs_mean) / np.sqrt(self.obs_var + self.epsilon)
+        return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
+
+
+def statistics_digest(document: dict[str, Any]) -> str:
+    """Return a digest of the content of ``vecnorm_stats.json``, whatever its layout."""
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def read_normalisation(path: Path, digest: str | None = None) -> Normalisation:
+    """Read ``vecnorm_stats.json``.
+
+    Args:
+        path: The file.
+        digest: Of the content that it has to have; None takes any.
+
+    Raises:
+        ModelError: It is missing, no JSON, its content is wrong, or another driver's.
+    """
+    check = Checker(ModelError, str(path))
+    size = make_observation_space().shape
+    assert size is not None
+    if not path.is_file():
+        raise ModelError(f"{path} is missing: copy it there with the model, or use driver.onnx, which needs none")
+    document = read_json(path, ModelError, "statistics")
+    keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
+    values = check.mapping(document, "the statistics", (*keys, "action_repeat"), required=keys)
+    for key in keys[:2]:
+        if not isinstance(values[key], list) or len(values[key]) != size[0]:
+            raise check.fail(f"{key} must be a list of {size[0]} numbers")
+    mean, variance = (np.array([check.number(value, key) for value in values[key]]) for key in keys[:2])
+    if (variance < 0).any():
+        raise check.fail("obs_var must not be negative")
+    clip, epsilon = (check.number(values[key], key) for key in keys[2:])
+    if clip <= 0 or epsilon <= 0:
+        raise check.fail(f"clip_obs and epsilon must be above 0, got {clip:g} and {epsilon:g}")
+    if digest not in (None, statistics_digest(document)):
+        raise check.fail("these are not the statistics that the model beside was exported with")
+    return Normalisation(mean, variance, clip, epsilon)
+
+
+def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
+    """Load an exported driver: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it.
+
+    Args:
+        path: The file.
+        physics: What it is going to drive on; None is not checked.
+
+    Raises:
+        ModelError: It is missing, damaged, no driver, or of other physics.
+    """
+    session = open_session(path)
+    card = _card(path, session)
+    if physics is not None and card.physics_fingerprint != physics.fingerprint:
+        raise ModelError(
+            f"{path} was trained on other physics: {str(card.physics_fingerprint)[:12]} against "
+            f"{physics.fingerprint[:12]} now; go back to the physics.json that it was trained on, or use --any-physics"
+        )
+    normalise: Any = lambda observations: observations  # noqa: E731
+    if not card.normalises:
+        normalise = read_normalisation(path.with_name(STATISTICS_NAME), card.statistics)
+    return Driver(
+        path.as_posix(),
+        lambda observations: run(session, normalise(observations)),
+        card.action_repeat,
+        card.track_ids,
+        card.track_fingerprints,
+    )

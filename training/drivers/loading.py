@@ -1,0 +1,93 @@
+"""Finding and loading the driver that a user names."""
+
+from pathlib import Path
+
+from racer_env.errors import ModelError
+from racer_env.physics import Physics
+from racer_env.project import PRETRAINED_DRIVER
+from training.checkpoints.data import read_model_data
+from training.checkpoints.files import check_statistics, find_model, find_statistics, is_model_or_run, statistics_path
+from training.checkpoints.physics import check_physics
+from training.console.arguments import MODELS_DIR
+from training.console.messages import note
+from training.drivers.driver import Driver
+from training.drivers.scripted import scripted_driver
+
+SCRIPTED = "scripted"
+PRETRAINED = "pretrained"  # the driver that comes with the project, unless a run of the user's has the name
+
+
+def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
+    """Return the tracks that a driver was trained on, before it is loaded; none if it does not say.
+
+    Raises:
+        ModelError: There is no such driver, or it cannot be read.
+    """
+    if str(name) == SCRIPTED:
+        return []
+    exported = _exported_path(name, models_dir)
+    if exported is not None:
+        from training.drivers.exported import read_card  # onnxruntime takes 0.1 s to load
+
+        return list(read_card(exported).track_ids)
+    return read_model_data(find_model(name, models_dir)).track_ids
+
+
+def load_driver(
+    name: str | Path,
+    physics: Physics | None,
+    *,
+    models_dir: Path = MODELS_DIR,
+    vecnorm: Path | None = None,
+    normalise: bool = True,
+    deterministic: bool = True,
+    seed: int = 0,
+    device: str = "cpu",
+    any_physics: bool = False,
+) -> Driver:
+    """Load a model with the statistics that belong to it, an exported ``.onnx`` file, or the scripted driver.
+
+    Args:
+        name: A model's file, with or without ``.zip``; a run, whose newest model it is; an ``.onnx`` file;
+            "pretrained"; "scripted".
+        physics: What it is going to drive on; None is not known, and not checked.
+        models_dir: Where runs are looked for.
+        vecnorm: Its statistics, where they are not beside it.
+        normalise: Whether it was trained on normalised observations.
+        deterministic: Whether it drives without exploration noise.
+        seed: Of that noise.
+        device: Of PyTorch.
+        any_physics: Load it although it was trained on other physics.
+
+    Raises:
+        ModelError: Model or statistics are missing, unreadable, or made for something else.
+    """
+    exported = _exported_path(name, models_dir)
+    if (str(name) == SCRIPTED or exported is not None) and (vecnorm is not None or not normalise):
+        raise ModelError(f"--vecnorm and --no-vecnorm are about models of training, not about {name}; leave them out")
+    if str(name) == SCRIPTED:
+        return Driver(SCRIPTED, scripted_driver)
+    if exported is not None:
+        from training.drivers.exported import load_onnx_driver
+
+        if not deterministic:
+            raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
+        return load_onnx_driver(exported, None if any_physics else physics)
+    data = read_model_data(find_model(name, models_dir))
+    if vecnorm is not None:
+        check_statistics(data, vecnorm)
+    statistics = (vecnorm or find_statistics(data)) if normalise else None
+    if not normalise and statistics_path(data.path).is_file():
+        note(f"--no-vecnorm leaves out {statistics_path(data.path)}, with which {data.path.name} was trained")
+    if not any_physics:
+        check_physics(data, physics)
+    from training.drivers.trained import load_trained_driver  # PyTorch takes 2 s to load
+
+    return load_trained_driver(data, statistics, deterministic=deterministic, seed=seed, device=device)
+
+
+def _exported_path(name: str | Path, models_dir: Path) -> Path | None:
+    """Return the file of an exported driver that a name means; None where it means none."""
+    if str(name) == PRETRAINED and not is_model_or_run(PRETRAINED, models_dir):
+        return PRETRAINED_DRIVER
+    return Path(name) if Path(name).suffix == ".onnx" else None

@@ -1,0 +1,38 @@
+"""Drivers that training has saved: a model with the normalisation statistics that belong to it."""
+
+from pathlib import Path
+from typing import Any
+
+from training.checkpoints.data import ModelData
+from training.checkpoints.loading import load_model, prepare
+from training.checkpoints.statistics import load_statistics
+from training.drivers.driver import Actions, Driver, Observations
+
+
+def load_trained_driver(
+    data: ModelData, statistics_path: Path | None, *, deterministic: bool, seed: int, device: str
+) -> Driver:
+    """Load a model as a driver.
+
+    Args:
+        data: What its file says.
+        statistics_path: Of its statistics; None where it was trained on raw observations.
+        deterministic: Whether it drives without exploration noise.
+        seed: Of that noise.
+        device: Of PyTorch.
+
+    Raises:
+        ModelError: Model or statistics are unreadable, or made for something else.
+    """
+    prepare(seed, device)
+    model = load_model(data, None, device)
+    model.set_random_seed(seed)  # loading has seeded with the seed of training
+    statistics = None if statistics_path is None else load_statistics(statistics_path)
+
+    def act(observations: Observations) -> Actions:
+        seen: Any = observations if statistics is None else statistics.normalize_obs(observations)
+        actions, _ = model.predict(seen, deterministic=deterministic)
+        return actions
+
+    tracks = data.get("track_fingerprints", dict, {})
+    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks)

@@ -1,0 +1,1 @@
+"""Drives to look at: recordings, races, videos and plots."""

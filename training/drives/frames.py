@@ -1,0 +1,46 @@
+"""Drives as moving pictures: what to draw of a car at each of their ticks."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.rendering import style
+from racer_env.rendering.car_view import CarView
+from racer_env.rendering.painter import Painter
+from training.drives.recording import Drive, Lap
+
+PICTURE_SIZE = (960, 540)
+
+
+def views_of(drive: Drive, index: int = 0) -> Iterator[CarView]:
+    """Yield what is to be drawn of a drive's car, at its start and after every tick; always the same object.
+
+    Args:
+        drive: The drive.
+        index: Of the car among those that are drawn together; it has the colour.
+    """
+    car, physics = CarView(drive.driver, style.car_colour(index)), drive.track.physics
+    car.begin(drive.states[0], drive.observations[0], physics)
+    yield car
+    for state, observation in zip(drive.states[1:], drive.observations[1:], strict=True):
+        car.see(state, observation, physics)
+        yield car
+
+
+def racing_line_picture(drive: Drive, size: tuple[int, int] = PICTURE_SIZE) -> npt.NDArray[np.uint8]:
+    """Return a picture (height, width, 3) of a drive's best lap, or of all of it where it completed none."""
+    lap = drive.best_lap or Lap(0, len(drive.actions), False)
+    painter = Painter(drive.track, size, rays=False)
+    painter.draw([view_of_lap(drive, lap)])
+    return painter.pixels()
+
+
+def view_of_lap(drive: Drive, lap: Lap) -> CarView:
+    """Return a car at the end of a lap, with all of the lap as its trail."""
+    car = next(itertools.islice(views_of(drive), lap.last, None))
+    states = drive.states[lap.first : lap.last + 1]
+    car.trail = deque(zip(states["x"].tolist(), states["y"].tolist(), states["speed"].tolist(), strict=True))
+    return car

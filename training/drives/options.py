@@ -1,0 +1,80 @@
+"""The command line of ``training.watch``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racer_env.rendering import CAMERAS, WHOLE
+from training.console.arguments import add_driver_arguments, add_track_arguments
+from training.console.parser import Parser, whole_number
+from training.evaluation.options import DEFAULT_LAPS
+
+
+@dataclass(frozen=True)
+class WatchOptions:
+    """What the command line of ``training.watch`` asks for; its ``make_parser`` says what each option means."""
+
+    model: list[str]
+    replay: list[Path]
+    drive: bool
+    laps: int
+    track_id: list[str]
+    track_seed: int
+    tracks_dir: Path | None
+    camera: str
+    deterministic: bool
+    seed: int
+    models_dir: Path
+
+
+def make_parser() -> Parser:
+    """Return the command line."""
+    parser = Parser(
+        prog="python -m training.watch",
+        examples=(
+            "python -m training.watch --model pretrained --track-id all",
+            "python -m training.watch --drive --model ppo_run_1_best",
+        ),
+        description="Open a window in which drivers drive: several as ghosts on the same track, each alone as far as "
+        "it knows. With --drive you drive against them.",
+        epilog="keys: space pauses, C changes the camera, V shows or hides rays, T trails, + and - change the speed "
+        "from 1/4 to 8, N goes to the next track, Tab to the next car, Enter starts again, Q or Escape ends; with "
+        "--drive, the arrows or W A S D drive. Model files contain pickles. They are left closed.",
+    )
+    parser.add_argument(
+        "--model",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="MODEL",
+        help="one or more drivers, as training.evaluate takes them; may be repeated",
+    )
+    parser.add_argument(
+        "--replay",
+        nargs="+",
+        action="extend",
+        type=Path,
+        default=[],
+        metavar="FILE.npz",
+        help="drives that evaluate --record has saved",
+    )
+    parser.add_argument("--drive", action="store_true", help="drive yourself, with the keyboard, from the same start")
+    parser.add_argument(
+        "--laps",
+        type=whole_number(1, 1000),
+        default=DEFAULT_LAPS,
+        help=f"laps of a race with --drive (default: {DEFAULT_LAPS})",
+    )
+    add_track_arguments(parser, "those that the first model was trained on, then the others", has_config=False)
+    parser.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera to begin with (default: {WHOLE})")
+    add_driver_arguments(parser)
+    return parser
+
+
+def parse_options(argv: Sequence[str] | None) -> WatchOptions:
+    """Return what a command line asks for."""
+    parser = make_parser()
+    options = WatchOptions(**vars(parser.parse_args(argv)))
+    if not (options.model or options.replay or options.drive):
+        parser.error("expected --model, --replay or --drive, or several of them")
+    return options

@@ -1,0 +1,123 @@
+"""What an evaluation leaves to look at: recordings, videos and plots."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racer_env.config import AiConfig
+from racer_env.contract import REWARD_COMPONENTS, TICKS_PER_SECOND
+from racer_env.tracks import Track
+from training.drivers.driver import Driver
+from training.drivers.scripted import scripted_driver
+from training.drives.plots import save_plots
+from training.drives.recording import Drive, Lap, Recording, load_recording, record_episode, save_recording
+from training.drives.video import write_video
+from training.evaluation.course import Course, Evaluation
+from training.evaluation.episode import Episode
+from training.evaluation.measuring import Measurement
+from training.evaluation.options import EvaluationOptions, check_video
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What one driver drove.
+
+    Attributes:
+        name: The driver's.
+        episodes: By track.
+        recordings: By track, of the episode with the best lap; empty where nothing is to be looked at.
+    """
+
+    name: str
+    episodes: dict[str, list[Episode]]
+    recordings: dict[str, Recording]
+
+
+def driven_by(name: str, tracks: Sequence[Track], by_track: dict[str, list[Episode]]) -> Driven:
+    """Return what a driver drove, by track, with recordings of it.
+
+    Raises:
+        RecordingError: The simulator drives it differently from the game where it was driven.
+    """
+    recordings = {track.id: record_episode(name, track, min(by_track[track.id], key=_rank)) for track in tracks}
+    return Driven(name, by_track, recordings)
+
+
+def _rank(episode: Episode) -> tuple[float, ...]:
+    clean = [ticks for ticks, is_clean in zip(episode.lap_ticks, episode.clean, strict=True) if is_clean]
+    return not clean, min(clean or episode.lap_ticks, default=math.inf), -len(episode.lap_ticks)
+
+
+def replay(path: Path) -> tuple[Measurement, Driven]:
+    """Drive a recording again, and return it as if it had just been driven.
+
+    Raises:
+        RecordingError: It is missing, damaged, or drives differently here.
+    """
+    recording = load_recording(path)
+    driver, track = Driver(recording.driver, scripted_driver), recording.track
+    episode = episode_of(recording.drive)
+    evaluation = Evaluation(driver, Course([track], AiConfig(), episode.laps_asked), [episode])
+    return Measurement(evaluation), Driven(driver.name, evaluation.by_track, {track.id: recording})
+
+
+def episode_of(drive: Drive) -> Episode:
+    """Return a replayed drive as an episode, with the reward of the default weights."""
+    episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
+    for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
+        episode.count_step(info, float(sum(info[key] for key in REWARD_COMPONENTS)), action, observation)
+    return episode
+
+
+def show_evaluations(
+    options: EvaluationOptions, evaluations: Sequence[Evaluation], tracks: Sequence[Track], tell: Callable[[str], None]
+) -> None:
+    """Write what --record, --video and --plot ask for about drivers that have just driven; see ``show``."""
+    labels = _apart([evaluation.driver.label for evaluation in evaluations])
+    driven = [driven_by(label, tracks, one.from_line) for label, one in zip(labels, evaluations, strict=True)]
+    show(options, driven, tell)
+
+
+def _apart(labels: list[str]) -> list[str]:
+    """Return names that differ, where two drivers are the same."""
+    return [label if label not in labels[:index] else f"{label} (2)" for index, label in enumerate(labels)]
+
+
+def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[str], None]) -> None:
+    """Write what --record, --video and --plot ask for.
+
+    Args:
+        options: What to write.
+        driven: The driver in question, and one to compare it with.
+        tell: Says what was written.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    recordings = driven[0].recordings
+    for track_id, recording in recordings.items():
+        if options.record is not None:
+            path = _path_for(options.record, track_id, recordings)
+            save_recording(recording, path)
+            seconds = len(recording.actions) / TICKS_PER_SECOND
+            tell(f"saved {path}: {seconds:.2f} s on {track_id}, to be replayed with --replay")
+        if options.video is not None:
+            tell(_write_video(options, recording.drive, _path_for(options.video, track_id, recordings)))
+        if options.plot is not None:
+            drives = [one.recordings[track_id].drive for one in driven]
+            episodes = [(one.name, one.episodes[track_id]) for one in driven]
+            for path in save_plots(options.plot, drives, episodes, track_id):
+                tell(f"saved {path}")
+
+
+def _write_video(options: EvaluationOptions, drive: Drive, path: Path) -> str:
+    fps = check_video(path, options.fps)
+    lap = drive.best_lap
+    what = f"the best lap, {lap.seconds:.2f} s" if lap is not None else "all of the drive, without a completed lap"
+    frames = write_video(drive, lap or Lap(0, len(drive.actions), False), path, fps, options.camera)
+    return f"saved {path}: {what} on {drive.track.id}, {frames:,} frames at {fps} a second"
+
+
+def _path_for(path: Path, track_id: str, among: dict[str, Recording]) -> Path:
+    return path if len(among) == 1 else path.with_name(f"{path.stem}_{track_id}{path.suffix}")

@@ -1,0 +1,173 @@
+"""Cars side by side on one track, each alone as far as it knows: drivers, recordings, and a person."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.contract import TICKS_PER_SECOND
+from racer_env.rendering import style
+from racer_env.rendering.car_view import CarView
+from racer_env.simulator.simulator import Simulator
+from racer_env.tracks import Track
+from racer_env.tracks.starts import Start, standing_start
+from training.drivers.driver import Driver
+from training.drives.recording import Recording
+
+Action = npt.NDArray[np.floating]
+
+COAST = np.zeros(3)
+REST = TICKS_PER_SECOND  # ticks after the end of the longest recording, before all begin again
+
+
+class Entrant(Protocol):
+    """Who drives one of the cars.
+
+    Attributes:
+        name: For people.
+        restarts: Whether it begins anew when it stands still.
+        ticks: How long it drives; None is for ever.
+    """
+
+    name: str
+    restarts: bool
+    ticks: int | None
+
+    def start_on(self, track: Track) -> Start:
+        """Return where it starts."""
+
+    def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
+        """Return steer, throttle and brake for a tick, counted from 0, from what is seen before it (14,)."""
+
+
+class DriverEntrant:
+    """A trained, exported or scripted driver; it holds each action as long as it was trained to."""
+
+    restarts = True
+    ticks: int | None = None
+
+    def __init__(self, driver: Driver, name: str) -> None:
+        self.name = name
+        self._driver = driver
+        self._action: Action = COAST
+
+    def start_on(self, track: Track) -> Start:
+        """Return the standing start."""
+        return standing_start(track.geometry)
+
+    def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
+        """Return the action of the driver."""
+        if tick % self._driver.action_repeat == 0:
+            self._action = self._driver(observation[None].astype(np.float32))[0]
+        return self._action
+
+
+class ReplayEntrant:
+    """A recording; after its end the car coasts."""
+
+    restarts = False
+
+    def __init__(self, recording: Recording) -> None:
+        self.name = recording.driver
+        self.ticks: int | None = len(recording.actions)
+        self._recording = recording
+
+    def start_on(self, track: Track) -> Start:
+        """Return where the recording starts."""
+        return self._recording.start
+
+    def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
+        """Return the action that was recorded."""
+        actions = self._recording.actions
+        return actions[tick] if tick < len(actions) else COAST
+
+
+class PersonEntrant:
+    """A person at the keyboard.
+
+    Attributes:
+        action: Steer, throttle, brake, as the keys are held now.
+    """
+
+    name = "you"
+    restarts = False
+    ticks: int | None = None
+
+    def __init__(self) -> None:
+        self.action: Action = COAST
+
+    def start_on(self, track: Track) -> Start:
+        """Return the standing start."""
+        return standing_start(track.geometry)
+
+    def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
+        """Return what the keys say."""
+        return self.action
+
+
+class Race:
+    """Cars from one start, lap after lap; a driver that stands still for too long begins anew, recordings together.
+
+    Attributes:
+        track: Where.
+        cars: What is to be drawn of each.
+        tick: Ticks driven.
+        laps: How many make a race; None is driving for its own sake.
+        finished: By car, the tick on which it completed them.
+    """
+
+    def __init__(self, track: Track, entrants: Sequence[Entrant], laps: int | None = None) -> None:
+        self.track = track
+        self.laps = laps
+        self._entrants = list(entrants)
+        self._simulator = Simulator([track], len(entrants))
+        self.cars = [CarView(entrant.name, style.car_colour(index)) for index, entrant in enumerate(entrants)]
+        self._began = [0] * len(entrants)
+        self.restart()
+
+    def restart(self) -> None:
+        """Put all cars at their start."""
+        self.tick = 0
+        self.finished: dict[int, int] = {}
+        for car in range(len(self._entrants)):
+            self._place(car)
+
+    def step(self) -> None:
+        """Drive one tick."""
+        simulator = self._simulator
+        actions = [
+            entrant.act(self.tick - began, simulator.observations[car])
+            for car, (entrant, began) in enumerate(zip(self._entrants, self._began, strict=True))
+        ]
+        simulator.step(np.array(actions, dtype=np.float64))
+        self.tick += 1
+        for car, entrant in enumerate(self._entrants):
+            self.cars[car].see(simulator.cars[car], simulator.observations[car], self.track.physics)
+            if self.laps is not None and car not in self.finished and simulator.cars[car]["lap"] > self.laps:
+                self.finished[car] = self.tick
+            if simulator.terminated[car] and self.laps is None and entrant.restarts:
+                self._place(car)
+        if all(entrant.ticks is not None and self.tick >= entrant.ticks + REST for entrant in self._entrants):
+            self.restart()
+
+    def result(self) -> str:
+        """Return who has won by how much, as far as it is decided; empty before anybody has finished."""
+        if not self.finished:
+            return ""
+        order = sorted(self.finished, key=lambda car: self.finished[car])
+        winner = self._entrants[order[0]].name
+        if len(self._entrants) == 1:
+            return f"{self.finished[order[0]] / TICKS_PER_SECOND:.2f} s"
+        if len(order) == 1:
+            others = [entrant.name for car, entrant in enumerate(self._entrants) if car not in self.finished]
+            is_plural = len(others) > 1 or others == [PersonEntrant.name]
+            return f"{winner} won\n{', '.join(others)} still {'drive' if is_plural else 'drives'}"
+        lead = (self.finished[order[1]] - self.finished[order[0]]) / TICKS_PER_SECOND
+        second = self._entrants[order[1]].name
+        return f"a tie\n{winner} and {second}" if lead == 0 else f"{winner} won by {lead:.2f} s\nbefore {second}"
+
+    def _place(self, car: int) -> None:
+        self._began[car] = self.tick
+        self._simulator.place([car], [self._entrants[car].start_on(self.track)])
+        self.cars[car].begin(self._simulator.cars[car], self._simulator.observations[car], self.track.physics)

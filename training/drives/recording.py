@@ -1,0 +1,245 @@
+"""Recordings: a drive as its start and its actions, which the simulator replays exactly."""
+
+import functools
+import io
+import itertools
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from racer_env.contract import INFO_DTYPE, TICKS_PER_SECOND
+from racer_env.errors import RacerError, RecordingError
+from racer_env.physics import Physics, load_physics
+from racer_env.simulator.kernels import CAR_DTYPE
+from racer_env.simulator.simulator import Simulator
+from racer_env.tracks import Track, parse_track
+from racer_env.tracks.starts import Start, standing_start
+from training.checkpoints.writing import replacing
+from training.console.messages import first_line
+
+if TYPE_CHECKING:
+    from training.evaluation.episode import Episode
+
+FORMAT = 1
+MAX_NAME = 100  # characters of a driver's name
+MAX_TICKS = 10_000_000  # more than a day
+TOLERANCE = 1e-6  # of a state; machines differ in the last bit of a sine
+_CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
+
+
+@dataclass(frozen=True)
+class Lap:
+    """A completed lap of a drive.
+
+    Attributes:
+        first, last: The ticks at its ends: states ``first`` to ``last`` are the lap.
+        is_clean: Whether no wall was touched.
+    """
+
+    first: int
+    last: int
+    is_clean: bool
+
+    @property
+    def seconds(self) -> float:
+        """Its time."""
+        return (self.last - self.first) / TICKS_PER_SECOND
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What happened in T ticks of one car.
+
+    Attributes:
+        driver: Who drove.
+        track: Where.
+        actions: (T, 3) steer, throttle, brake.
+        states: (T + 1,) CAR_DTYPE, the first one at the start.
+        observations: (T + 1, 14).
+        infos: (T,) INFO_DTYPE.
+        laps: The completed ones.
+    """
+
+    driver: str
+    track: Track
+    actions: npt.NDArray[np.float64]
+    states: npt.NDArray[np.void]
+    observations: npt.NDArray[np.float64]
+    infos: npt.NDArray[np.void]
+    laps: tuple[Lap, ...]
+
+    @property
+    def best_lap(self) -> Lap | None:
+        """The fastest clean lap; without one, the fastest; None without any."""
+        return min(self.laps, key=lambda lap: (not lap.is_clean, lap.last - lap.first), default=None)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A drive that can be replayed: where it began, and every action.
+
+    Attributes:
+        driver: Who drove.
+        track: Where; the whole track, so that no file of it is needed.
+        start: The car's first state.
+        actions: (T, 3) steer, throttle, brake of every tick.
+    """
+
+    driver: str
+    track: Track
+    start: Start
+    actions: npt.NDArray[np.float64]
+
+    @functools.cached_property
+    def drive(self) -> Drive:
+        """What happens when it is driven again, on the simulator."""
+        return _replay(self)
+
+
+def record(driver: str, track: Track, actions: Sequence[npt.NDArray[np.floating]]) -> Recording:
+    """Return the recording of an episode from the standing start, from the action of each tick."""
+    return Recording(driver, track, standing_start(track.geometry), np.asarray(actions, np.float64).reshape(-1, 3))
+
+
+def record_episode(driver: str, track: Track, episode: "Episode") -> Recording:
+    """Return the recording of an episode that was driven from the standing start, on either engine.
+
+    Raises:
+        RecordingError: The simulator drives it differently from the game where it was driven.
+    """
+    recording = record(driver, track, episode.actions)
+    ticks = [lap.last - lap.first for lap in recording.drive.laps]
+    if ticks != episode.lap_ticks:
+        raise RecordingError(
+            f"the game behind the bridge drives differently from the simulator (laps of {episode.lap_ticks} ticks, "
+            f"{ticks} here), so its drive cannot be recorded; python -m training.parity shows where they part"
+        )
+    return recording
+
+
+@functools.lru_cache(maxsize=64)
+def _simulator_of(track: Track) -> Simulator:
+    return Simulator([track])  # its tables take a while to build
+
+
+def _replay(recording: Recording) -> Drive:
+    simulator, count = _simulator_of(recording.track), len(recording.actions)
+    simulator.place([0], [recording.start])
+    states: npt.NDArray[np.void] = np.empty(count + 1, CAR_DTYPE)
+    infos: npt.NDArray[np.void] = np.empty(count, INFO_DTYPE)
+    observations = np.empty((count + 1, simulator.observations.shape[1]))
+    states[0], observations[0] = simulator.cars[0], simulator.observations[0]
+    for tick in range(count):
+        simulator.step(recording.actions[tick : tick + 1])
+        states[tick + 1], observations[tick + 1] = simulator.cars[0], simulator.observations[0]
+        infos[tick] = simulator.infos[0]
+    return Drive(
+        recording.driver, recording.track, recording.actions, states, observations, infos, _laps_of(states, infos)
+    )
+
+
+def _laps_of(states: npt.NDArray[np.void], infos: npt.NDArray[np.void]) -> tuple[Lap, ...]:
+    crossings = [0, *(np.flatnonzero(np.diff(states["lap"])) + 1).tolist()]
+    return tuple(
+        Lap(first, last, not infos["wallContact"][first:last].any())
+        for first, last in itertools.pairwise(crossings)
+        if states["lap"][first] > 0
+    )
+
+
+# --- Files ---
+
+
+def save_recording(recording: Recording, path: Path) -> None:
+    """Write a recording, beside first and then under its name.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    card = {
+        "format": FORMAT,
+        "driver": recording.driver,
+        "physics_fingerprint": recording.track.physics.fingerprint,
+        "track_fingerprint": recording.track.fingerprint,
+        "track": recording.track.to_json(),
+        "start": asdict(recording.start),
+    }
+    content = io.BytesIO()
+    states = recording.drive.states
+    np.savez_compressed(content, card=np.array(json.dumps(card)), actions=recording.actions, states=states)
+    with replacing(path) as beside:
+        beside.write_bytes(content.getvalue())
+
+
+def load_recording(path: Path, physics: Physics | None = None) -> Recording:
+    """Load a recording, and replay it to see that it drives here as it was driven.
+
+    Args:
+        path: The file.
+        physics: Of the game now; None is the project's.
+
+    Raises:
+        RecordingError: The file is missing, damaged, none, of other physics, or drives differently here.
+    """
+    physics = load_physics() if physics is None else physics
+    if not path.is_file():
+        near = sorted(other.name for other in path.parent.glob(f"{path.stem}_*.npz"))
+        there = f"there are {', '.join(near[:4])}" if near else "python -m training.evaluate --record makes one"
+        raise RecordingError(f"no recording {path}; {there}")
+    if not zipfile.is_zipfile(path):
+        raise RecordingError(f"cannot load the recording {path}, damaged or none: it is no archive of arrays")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            card, actions, states = json.loads(str(file["card"])), file["actions"], file["states"]
+        driver, fingerprint, start = str(card["driver"]), card["physics_fingerprint"], Start(**card["start"])
+    except Exception as error:  # a damaged file raises anything
+        raise RecordingError(f"cannot load the recording {path}, damaged or none: {first_line(error)}") from error
+    if fingerprint != physics.fingerprint:
+        raise RecordingError(
+            f"{path} was driven on other physics: {str(fingerprint)[:12]} against {physics.fingerprint[:12]} now; "
+            "the same actions would drive differently here"
+        )
+    try:
+        track = parse_track(card["track"], str(path), physics, must_be_drivable=False)
+    except RacerError as error:
+        raise RecordingError(f"cannot load the recording {path}: {error}") from error
+    _check(path, track, card, start, actions, states)
+    driver = "".join(character for character in driver if character.isprintable())[:MAX_NAME]
+    recording = Recording(driver, track, start, actions)
+    _compare(path, recording.drive.states, states)
+    return recording
+
+
+def _check(path: Path, track: Track, card: dict[str, Any], start: Start, actions: Any, states: Any) -> None:
+    def refuse(why: str) -> RecordingError:
+        return RecordingError(f"cannot load the recording {path}: {why}")
+
+    if card.get("format") != FORMAT:
+        raise refuse(f"expected format {FORMAT}, got {card.get('format')!r}")
+    if track.fingerprint != card.get("track_fingerprint"):
+        raise refuse("its track is not the one that its fingerprint names")
+    if actions.dtype != np.float64 or actions.ndim != 2 or actions.shape[1] != 3 or not np.isfinite(actions).all():
+        raise refuse(f"actions must be finite numbers of shape (T, 3), got {actions.dtype} of shape {actions.shape}")
+    if not 1 <= len(actions) <= MAX_TICKS:
+        raise refuse(f"it must have 1 to {MAX_TICKS:,} ticks, got {len(actions):,}")
+    if states.dtype != CAR_DTYPE or states.shape != (len(actions) + 1,):
+        raise refuse(f"states must be one more than actions, {len(actions) + 1}, got shape {states.shape}")
+    if not all(type(value) in (int, float) and np.isfinite(value) for value in asdict(start).values()):
+        raise refuse("its start is no state of a car")
+
+
+def _compare(path: Path, now: npt.NDArray[np.void], then: npt.NDArray[np.void]) -> None:
+    """Refuse a replay that parts from what was recorded."""
+    differs = np.zeros(len(then), bool)
+    for name in CAR_DTYPE.names or ():
+        difference = np.abs(now[name] - then[name])
+        differs |= ~(difference <= (TOLERANCE if name in _CONTINUOUS else 0))
+    if differs.any():
+        tick = int(np.argmax(differs))
+        raise RecordingError(f"{path} drives differently here from tick {tick:,} on; another engine has recorded it")

@@ -1,0 +1,58 @@
+"""Tracks as files, with a picture of all of them."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pygame
+
+from racer_env.errors import ConfigError
+from racer_env.rendering import style
+from racer_env.rendering.painter import Painter
+from racer_env.rendering.readout import draw_text
+from racer_env.tracks import Track
+
+PICTURE_NAME = "tracks.png"
+TILE = 240  # pixels
+MAX_COLUMNS = 8
+
+
+def write_tracks(tracks: Sequence[Track], folder: Path, overwrite: bool) -> None:
+    """Write tracks as files, and a picture of them.
+
+    Args:
+        tracks: The tracks.
+        folder: Where; it is made.
+        overwrite: Whether files of the same name are replaced.
+
+    Raises:
+        ConfigError: There are files of these names, or it is no folder for them.
+        OSError: A file cannot be written.
+    """
+    if folder == Path():
+        raise ConfigError("--output-dir is empty; name a folder, as the files would lie among those of the project")
+    paths, picture = [folder / f"{track.id}.json" for track in tracks], folder / PICTURE_NAME
+    folders = [path for path in (*paths, picture) if path.is_dir()]
+    if folders:
+        raise ConfigError(f"{folders[0]} is a folder, where a file would be written; name another --output-dir")
+    there = next((path for path in (*paths, picture) if path.exists()), None)
+    if there is not None and not overwrite:
+        raise ConfigError(f"{there} exists; name another --output-dir, or replace it with --overwrite")
+    folder.mkdir(parents=True, exist_ok=True)
+    for track, path in zip(tracks, paths, strict=True):
+        path.write_text(json.dumps(track.to_json(), indent=1) + "\n", encoding="utf-8")
+    draw_tracks(tracks, picture)
+
+
+def draw_tracks(tracks: Sequence[Track], path: Path) -> None:
+    """Write a picture of tracks, side by side with their names."""
+    columns = min(MAX_COLUMNS, math.ceil(math.sqrt(len(tracks))))
+    sheet = pygame.Surface((columns * TILE, math.ceil(len(tracks) / columns) * TILE))
+    sheet.fill(style.OUTSIDE)
+    for index, track in enumerate(tracks):
+        left, top = index % columns * TILE, index // columns * TILE
+        tile = Painter(track, (TILE, TILE - 28), readout=False).draw([])
+        sheet.blit(tile, (left, top + 24))
+        draw_text(sheet, track.id, (left + TILE / 2, top + 6), 20, style.TEXT, "midtop", TILE - 8)
+    pygame.image.save(sheet, path)

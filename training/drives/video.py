@@ -1,0 +1,89 @@
+"""Videos of a lap: MP4 by the ffmpeg that a pip package brings, or an animated GIF."""
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import imageio_ffmpeg
+import pygame
+from PIL import Image
+from tqdm import tqdm
+
+from racer_env.contract import TICKS_PER_SECOND
+from racer_env.rendering import WHOLE
+from racer_env.rendering.painter import SIZE, Painter
+from training.checkpoints.writing import replacing
+from training.drives.frames import views_of
+from training.drives.recording import Drive, Lap
+from training.evaluation.options import GIF
+
+RATES = (60, 30)  # frames a second
+_ENCODING = ("-crf", "21", "-preset", "veryfast")  # of x264: flat colours stay small without its slower presets
+_GIF_SIZE = (960, 540)
+_GIF_DELAYS = (30, 30, 40)  # milliseconds; a GIF counts in hundredths of a second, and these are a tenth for three
+
+
+def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOLE) -> int:
+    """Write a lap of a drive as a video, beside first and then under its name.
+
+    Args:
+        drive: The drive.
+        lap: One of its laps.
+        path: Ends in .mp4 or .gif.
+        fps: One of RATES; of a GIF 30.
+        camera: See ``Painter``.
+
+    Returns:
+        The number of frames.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    is_gif = path.suffix.lower() == GIF
+    painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera)
+    step = TICKS_PER_SECOND // fps
+    ticks = range(lap.first, lap.last + 1, step)
+    frames = tqdm(_frames(drive, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
+    with replacing(path) as beside:
+        if is_gif:
+            _write_gif(frames, beside)
+        else:
+            _write_mp4(frames, beside, painter.size, fps)
+    return len(ticks)
+
+
+def _frames(drive: Drive, painter: Painter, ticks: range) -> Iterator[pygame.Surface]:
+    for tick, car in enumerate(views_of(drive)):
+        if tick in ticks:
+            yield painter.draw([car])
+        if tick >= ticks[-1]:
+            return
+
+
+def _write_mp4(frames: Iterator[pygame.Surface], path: Path, size: tuple[int, int], fps: int) -> None:
+    writer = imageio_ffmpeg.write_frames(
+        str(path),
+        size,
+        pix_fmt_in="bgr0",  # as the bytes of a surface are, so that nothing is converted
+        fps=fps,
+        quality=None,
+        macro_block_size=2,
+        output_params=list(_ENCODING),
+    )
+    with contextlib.closing(writer):
+        writer.send(None)
+        for frame in frames:
+            writer.send(frame.get_buffer().raw)
+
+
+def _write_gif(frames: Iterator[pygame.Surface], path: Path) -> None:
+    pictures: list[Image.Image] = []
+    for frame in frames:
+        picture = Image.frombytes("RGB", frame.get_size(), pygame.image.tobytes(frame, "RGB"))
+        if pictures:
+            pictures.append(picture.quantize(palette=pictures[0], dither=Image.Dither.NONE))
+        else:
+            pictures.append(picture.quantize(256, Image.Quantize.MEDIANCUT))
+    delays = list(itertools.islice(itertools.cycle(_GIF_DELAYS), len(pictures)))
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delays, loop=0)

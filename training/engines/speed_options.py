@@ -1,0 +1,98 @@
+"""The command line of ``training.benchmark``, and what it may ask for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racer_env.bridge.url import bridge_urls
+from racer_env.errors import ConfigError
+from training.console.arguments import add_track_arguments
+from training.console.bridges import add_bridge_argument
+from training.console.parser import MAX_CARS, MAX_SEED, Parser, positive_number, whole_number
+
+HOLD_TICKS = 15  # ticks that a random action is held
+ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"
+RANDOM, DRIVER = "random", "driver"  # actions
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """What the command line of ``training.benchmark`` asks for; ``make_parser`` says what each option means."""
+
+    target: float
+    steps: int
+    warmup: int
+    num_envs: int
+    bridge_url: list[str] | None
+    compare: bool
+    track_id: list[str]
+    track_seed: int
+    tracks_dir: Path | None
+    config: Path | None
+    actions: str
+    engine: bool
+    seed: int
+    json: bool
+
+
+def make_parser() -> Parser:
+    """Return the command line."""
+    parser = Parser(
+        prog="python -m training.benchmark",
+        description="Measure steps per second and the time of a step call. Exit code 0: at or above the target, "
+        "1: below, 2: could not run.",
+        examples=(
+            "python -m training.benchmark --target 2000",
+            "python -m training.benchmark --engine --num-envs 64 --track-id all",
+        ),
+    )
+    parser.add_argument("--target", type=positive_number, default=2000.0, help="steps/s to reach (default: 2000)")
+    parser.add_argument(
+        "--steps", type=whole_number(1, 10_000_000), default=5000, help="timed step calls (default: 5000)"
+    )
+    parser.add_argument(
+        "--warmup", type=whole_number(0, 10_000_000), default=200, help="calls before them (default: 200)"
+    )
+    parser.add_argument(
+        "--num-envs",
+        type=whole_number(1, MAX_CARS),
+        default=1,
+        help="cars: 1 measures RacerEnv, more RacerVecEnv (default: 1)",
+    )
+    add_bridge_argument(parser)
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="measure the embedded simulator and the bridge in turns; the verdict is the bridge's",
+    )
+    add_track_arguments(parser, "all of --tracks-dir, or track-01")
+    parser.add_argument(
+        "--actions",
+        choices=(RANDOM, DRIVER),
+        default=RANDOM,
+        help=f"random ones, held for {HOLD_TICKS} ticks, or those of a scripted driver (default: random)",
+    )
+    parser.add_argument(
+        "--engine", action="store_true", help="measure the simulator alone, without environment and infos"
+    )
+    parser.add_argument("--seed", type=whole_number(0, MAX_SEED), default=0, help="of the actions (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    return parser
+
+
+def parse_options(argv: Sequence[str] | None) -> BenchmarkOptions:
+    """Return what a command line asks for."""
+    return BenchmarkOptions(**vars(make_parser().parse_args(argv)))
+
+
+def check_options(options: BenchmarkOptions) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        ConfigError: They ask for the engine of a bridge, or for a comparison with none.
+    """
+    has_bridge = bool(bridge_urls(options.bridge_url))
+    if options.engine and has_bridge:
+        raise ConfigError(ENGINE_IS_EMBEDDED)
+    if options.compare and not has_bridge:
+        raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")

@@ -1,0 +1,151 @@
+"""Everything that ``training.evaluate`` measures: laps, another driver's, what stress changes, and par times."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from racer_env.bridge.bridge import Bridge
+from racer_env.config import AiConfig
+from racer_env.tracks import AnyTrack, Track
+from racer_env.tracks.names import is_generated
+from training.console.bridges import physics_behind
+from training.console.messages import count_of, note
+from training.console.tracks import note_changed_tracks, track_fingerprints
+from training.drivers.driver import Driver
+from training.drivers.loading import load_driver
+from training.evaluation import par_times
+from training.evaluation.course import Course, Evaluation, evaluate, without_time_for_a_lap
+from training.evaluation.options import EvaluationOptions
+from training.evaluation.stress import STRESSES
+
+STRESS_EPISODES = 4  # from the line, as noise makes each one different
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was found out about a driver.
+
+    Attributes:
+        evaluation: What it drove.
+        compared: What the driver to compare with drove, or None.
+        stressed: What it drove under each kind of stress, by its name.
+        pars: Par times from its laps as they are written to a file, or None.
+    """
+
+    evaluation: Evaluation
+    compared: Evaluation | None = None
+    stressed: dict[str, Evaluation] = dataclasses.field(default_factory=dict)
+    pars: dict[str, Any] | None = None
+
+
+def measure(
+    options: EvaluationOptions,
+    config: AiConfig,
+    tracks: Sequence[AnyTrack],
+    known: Sequence[Track],
+    bridge: Bridge | None,
+) -> Measurement:
+    """Let drivers drive as the options say.
+
+    Args:
+        options: What to measure.
+        config: Reward weights and the time-out for standing still.
+        tracks: Where.
+        known: The same tracks, where par times are asked for.
+        bridge: Where the game is; None is the embedded simulator.
+
+    Raises:
+        BridgeError: The game cannot be reached or is gone.
+        ModelError: A driver cannot be loaded.
+    """
+    course = Course(
+        tracks,
+        config,
+        options.laps,
+        episodes=options.episodes,
+        random_starts=options.random_starts,
+        seed=options.seed,
+        bridge=bridge,
+        keeps_actions=options.keeps_drives,
+    )
+    names = [name for name in (options.model, options.compared) if name is not None]
+    drivers = [_load(options, name, bridge) for name in names]
+    evaluations = []
+    for driver in drivers:
+        note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
+        evaluations.append(evaluate(driver, course))
+        if len(evaluations) == 1:
+            for sentence in [*_limits(evaluations[0]), *_seen(evaluations[0])]:
+                note(sentence)
+    stressed_course = dataclasses.replace(course, episodes=STRESS_EPISODES, keeps_actions=False)
+    return Measurement(
+        evaluations[0],
+        evaluations[1] if len(evaluations) > 1 else None,
+        {s.name: evaluate(drivers[0], stressed_course, s) for s in STRESSES} if options.stress else {},
+        _par_times(drivers[0], dataclasses.replace(course, tracks=known)) if options.par_times is not None else None,
+    )
+
+
+def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Driver:
+    is_first = name == options.model  # the options about statistics and noise are about it
+    return load_driver(
+        name,
+        physics_behind(bridge),
+        models_dir=options.models_dir,
+        vecnorm=options.vecnorm if is_first else None,
+        normalise=not (options.no_vecnorm and is_first),
+        deterministic=options.deterministic or not is_first,
+        seed=options.seed,
+        device=options.device,
+        any_physics=options.any_physics,
+    )
+
+
+def _par_times(driver: Driver, like: Course) -> dict[str, Any]:
+    course = Course(
+        like.tracks,
+        like.config,
+        laps=1,
+        random_starts=par_times.STARTS,
+        random_laps=par_times.LAPS,
+        bridge=like.bridge,
+    )
+    pars = {}
+    for track_id, episodes in evaluate(driver, course, par_times.UNSTEADY).by_track.items():
+        par = par_times.par_times(episodes)
+        if par is None:
+            clean, asked = len(par_times.clean_flying_laps(episodes)), 2 * par_times.STARTS * par_times.LAPS
+            note(
+                f"no par times for {track_id}: {Path(driver.name).name} drove {clean} of {asked} laps there without "
+                f"touching a wall, and {par_times.MIN_CLEAN_SHARE:.0%} are needed"
+            )
+        else:
+            pars[track_id] = par
+    return par_times.as_document(driver.name, pars, track_fingerprints(course.tracks))
+
+
+def _limits(evaluation: Evaluation) -> list[str]:
+    """Return in words what the limits of an episode have to do with what was driven."""
+    tracks, config = evaluation.course.tracks, evaluation.course.config
+    sentences = [f"{text}; here it gives way to --laps" for text in without_time_for_a_lap(tracks, config)]
+    cut = [episode for episode in evaluation.episodes if episode.was_cut]
+    if cut:
+        sentences.append(
+            f"the game ended {count_of(len(cut), 'episode')} of {len(evaluation.episodes)} by its own limit, the first "
+            f"after {cut[0].steps:,} ticks on {cut[0].track_id}"
+        )
+    return sentences
+
+
+def _seen(evaluation: Evaluation) -> list[str]:
+    """Return in words how many generated tracks a driver knows, as what it does there says little about others."""
+    tracks, known = evaluation.course.tracks, evaluation.driver.track_ids
+    seen = [track.id for track in tracks if is_generated(track.id) and track.id in known]
+    if not seen:
+        return []
+    return [
+        f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-id "
+        "procedural:8 --track-seed 1, for example, makes others"
+    ]

@@ -1,0 +1,231 @@
+"""The command line of ``training.evaluate``."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from racer_env.config import AiConfig, load_config
+from racer_env.errors import ConfigError
+from racer_env.rendering import CAMERAS, WHOLE
+from training.console.arguments import add_driver_arguments, add_track_arguments
+from training.console.bridges import add_bridge_argument
+from training.console.parser import Parser, whole_number
+from training.drivers.loading import PRETRAINED, SCRIPTED
+from training.evaluation.par_times import holds_par_times
+
+DEFAULT_LAPS = 3
+MP4, GIF = ".mp4", ".gif"
+# Options that say how to drive; a replay has no use for them.
+_ABOUT_DRIVING = (
+    *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
+    *("random_starts", "stress", "par_times"),
+)
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """What the command line of ``training.evaluate`` asks for; ``make_parser`` says what each option means."""
+
+    model: str | None
+    replay: Path | None
+    compare: str | None
+    vecnorm: Path | None
+    no_vecnorm: bool
+    bridge_url: list[str] | None
+    track_id: list[str]
+    track_seed: int
+    tracks_dir: Path | None
+    config: Path | None
+    laps: int
+    episodes: int
+    deterministic: bool
+    seed: int
+    models_dir: Path
+    device: str
+    any_physics: bool
+    random_starts: int
+    stress: bool
+    par_times: Path | None
+    json: bool
+    record: Path | None
+    video: Path | None
+    fps: int | None
+    camera: str
+    plot: Path | None
+
+    @property
+    def keeps_drives(self) -> bool:
+        """Whether a recording, a video or plots are asked for."""
+        return any(path is not None for path in (self.record, self.video, self.plot))
+
+    def load_config(self) -> AiConfig:
+        """Return reward weights and the time-out for standing still."""
+        return load_config(self.config)
+
+    @property
+    def compared(self) -> str | None:
+        """The driver that is driven too: the one to compare with, or where plots are made the scripted one."""
+        is_plotted = self.plot is not None and self.model != SCRIPTED
+        return self.compare or (SCRIPTED if is_plotted else None)
+
+
+def make_parser() -> Parser:
+    """Return the command line."""
+    parser = Parser(
+        prog="python -m training.evaluate",
+        description="Let a driver drive from the standing start, and measure it lap by lap.",
+        examples=(
+            "python -m training.evaluate --model ppo_run_1_best",
+            "python -m training.evaluate --model pretrained --track-id all --random-starts 32 --stress",
+        ),
+        epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read; "
+        "an .onnx file contains none.",
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--model",
+        metavar="MODEL",
+        help="a model's path, with or without .zip; a run's name, for its newest model, not its best; an exported "
+        f"driver.onnx, or model.onnx with vecnorm_stats.json beside it; '{PRETRAINED}', the driver that comes with the "
+        f"project; '{SCRIPTED}', a simple driver by rule",
+    )
+    what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
+    _add_driving_arguments(parser)
+    _add_measuring_arguments(parser)
+    _add_drive_arguments(parser)
+    _add_loading_arguments(parser)
+    return parser
+
+
+def _add_driving_arguments(parser: argparse.ArgumentParser) -> None:
+    add_track_arguments(parser, "those that the model was trained on, or all of --tracks-dir, or track-01")
+    parser.add_argument(
+        "--laps",
+        type=whole_number(1, 1000),
+        default=DEFAULT_LAPS,
+        help=f"laps per episode (default: {DEFAULT_LAPS})",
+    )
+    parser.add_argument(
+        "--episodes",
+        type=whole_number(1, 1000),
+        default=1,
+        help="episodes per track; a deterministic driver repeats itself, so one tells all (default: 1)",
+    )
+    parser.add_argument("--compare", metavar="MODEL", help="another driver on the same tracks, to compare with")
+
+
+def _add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random-starts",
+        type=whole_number(0, 1000),
+        default=0,
+        metavar="N",
+        help="drive also from N places on each track on the move, and from as many at rest (default: 0)",
+    )
+    parser.add_argument(
+        "--stress",
+        action="store_true",
+        help="drive also with noise on the actions, with noise on the observations, with actions a tick late, and with "
+        "all of these",
+    )
+    parser.add_argument(
+        "--par-times",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        metavar="FILE.json",
+        help="print lap times for gold, silver and bronze on each track, and write them to FILE.json if one is named",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
+    look = parser.add_argument_group("to look at (with several tracks, each has its id in the file's name)")
+    look.add_argument("--record", type=Path, metavar="FILE.npz", help="save the drive with the best lap, for --replay")
+    look.add_argument("--video", type=Path, metavar="FILE", help="write the best lap as a video, .mp4 or .gif")
+    look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
+    look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video (default: {WHOLE})")
+    look.add_argument(
+        "--plot",
+        type=Path,
+        metavar="DIR",
+        help="draw racing line, telemetry and lap times, and how far ahead of --compare, or the scripted driver, it is",
+    )
+
+
+def _add_loading_arguments(parser: argparse.ArgumentParser) -> None:
+    loading = parser.add_argument_group("how the driver is loaded, and where the game is")
+    statistics = loading.add_mutually_exclusive_group()
+    statistics.add_argument(
+        "--vecnorm",
+        type=Path,
+        metavar="FILE",
+        help="the model's normalisation statistics (default: the file that training saved with it)",
+    )
+    statistics.add_argument(
+        "--no-vecnorm", action="store_true", help="the model was trained without normalisation: it has no statistics"
+    )
+    add_driver_arguments(loading)
+    loading.add_argument("--device", default="cpu", help="device of PyTorch: cpu, cuda or auto (default: cpu)")
+    loading.add_argument(
+        "--any-physics", action="store_true", help="load a model even if it was trained on other physics"
+    )
+    add_bridge_argument(loading)
+
+
+def parse_options(argv: Sequence[str] | None) -> EvaluationOptions:
+    """Return what a command line asks for."""
+    return EvaluationOptions(**vars(make_parser().parse_args(argv)))
+
+
+def check_options(options: EvaluationOptions) -> None:
+    """Refuse what cannot be done, before anything is driven for it, and make the folders that are named.
+
+    Raises:
+        ConfigError: Options do not go together, or a file is where a folder should be, or the other way round.
+        OSError: A folder cannot be made.
+    """
+    if options.video is not None:
+        check_video(options.video, options.fps)
+    elif options.fps is not None or options.camera != WHOLE:
+        raise ConfigError("--fps and --camera are about a video; name its file with --video, or leave them out")
+    _check_targets(options)
+    if options.replay is not None:
+        parser = make_parser()
+        named = [name for name in _ABOUT_DRIVING if getattr(options, name) != parser.get_default(name)]
+        if named:
+            raise ConfigError(f"--replay drives what was recorded; leave out --{named[0].replace('_', '-')}")
+
+
+def _check_targets(options: EvaluationOptions) -> None:
+    if options.plot is not None:
+        if options.plot.exists() and not options.plot.is_dir():
+            raise ConfigError(f"--plot takes a folder, and {options.plot} is a file")
+        options.plot.mkdir(parents=True, exist_ok=True)
+    for flag, path, suffix in (("--record", options.record, ".npz"), ("--par-times", options.par_times, ".json")):
+        if path not in (None, Path()) and path.suffix != suffix:
+            raise ConfigError(f"{flag} takes a file that ends in {suffix}, got {path}")
+    if options.par_times is not None and options.par_times.is_file() and not holds_par_times(options.par_times):
+        raise ConfigError(f"--par-times: {options.par_times} exists and holds no par times; name another file")
+    files = (("--record", options.record), ("--video", options.video), ("--par-times", options.par_times))
+    for flag, path in files:
+        if path is not None and path != Path():
+            if path.is_dir():
+                raise ConfigError(f"{flag} takes a file, and {path} is a folder")
+            path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def check_video(path: Path, fps: int | None) -> int:
+    """Return the frames a second of a video, before anything is driven for it.
+
+    Raises:
+        ConfigError: It is neither an MP4 nor a GIF, or cannot have that many.
+    """
+    if path.suffix.lower() not in (MP4, GIF):
+        raise ConfigError(f"a video's name must end in {MP4} or {GIF}, got {path}")
+    if path.suffix.lower() == GIF:
+        if fps not in (None, 30):
+            raise ConfigError(f"a GIF has 30 frames a second, got {fps}")
+        return 30
+    return 60 if fps is None else fps

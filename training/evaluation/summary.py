@@ -1,0 +1,54 @@
+"""Figures of some episodes together."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from racer_env.contract import TICKS_PER_SECOND
+from training.evaluation.episode import LINE, MOVING, STANDING, Episode
+
+MAX_TRACKS_APART = 8  # that have figures of their own; more are told by groups
+
+
+def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
+    """Return the figures of some episodes as the table and the JSON output name them.
+
+    Successes from random starts count apart; all other figures are of the episodes from the line.
+    """
+    anywhere = {kind: [e.is_success for e in episodes if e.start == kind] for kind in (MOVING, STANDING)}
+    episodes = [episode for episode in episodes if episode.start == LINE]
+    lap_times = [lap_time for episode in episodes for lap_time in episode.lap_times]
+    steps = sum(episode.steps for episode in episodes)
+    meters, seconds = [episode.steering for episode in episodes], steps / TICKS_PER_SECOND
+    return {
+        "episodes": len(episodes),
+        "success": sum(episode.is_success for episode in episodes) / len(episodes),
+        "laps": len(lap_times),
+        "laps_asked": sum(episode.laps_asked for episode in episodes),
+        "clean_laps": sum(sum(episode.clean) for episode in episodes),
+        "completion": len(lap_times) / sum(episode.laps_asked for episode in episodes),
+        "mean_lap_time_sec": float(np.mean(lap_times)) if lap_times else None,
+        "best_lap_time_sec": min(lap_times) if lap_times else None,
+        "std_lap_time_sec": float(np.std(lap_times)) if lap_times else None,
+        "pace_units_per_sec": pace_of(episodes),
+        "wall_contact_ticks": sum(episode.wall_ticks for episode in episodes),
+        "off_track_share": sum(episode.off_track_ticks for episode in episodes) / steps,
+        "mean_reward": float(np.mean([episode.reward for episode in episodes])),
+        "steer_sign_changes_per_sec": sum(meter.command.count for meter in meters) / seconds,
+        "wheel_sign_changes_per_sec": sum(meter.wheel.count for meter in meters) / seconds,
+        "steer_reversals_per_sec": sum(meter.reversals.count for meter in meters) / seconds,
+        "mean_steer_change": sum(meter.total_change for meter in meters) / steps,
+        "stalls": sum(episode.stalls for episode in episodes),
+        **{f"{kind}_start_success": sum(good) / len(good) if good else None for kind, good in anywhere.items()},
+    }
+
+
+def pace_of(episodes: Sequence[Episode]) -> float | None:
+    """Return length over lap time of all laps, in units/s; None where there is none, or a length is not known."""
+    units, seconds = 0.0, 0.0
+    for episode in episodes:
+        if episode.length is None:
+            return None
+        units += episode.length * len(episode.lap_ticks)
+        seconds += sum(episode.lap_times)
+    return units / seconds if seconds else None

@@ -1,0 +1,1 @@
+"""Drivers for the game: ONNX files, written and checked."""

@@ -1,0 +1,100 @@
+"""Comparing exported files with the model that they come from, in onnxruntime."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from racer_env.bridge.url import EMBEDDED
+from racer_env.config import AiConfig
+from racer_env.tracks import AnyTrack
+from racer_env.vec_env import RacerVecEnv
+from training.checkpoints.data import ModelData
+from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
+from training.console.messages import in_short
+from training.drivers.exported import open_session, read_normalisation, run
+from training.evaluation.course import Course, CourseCars
+from training.evaluation.episode import Episode
+
+Observations = npt.NDArray[np.float32]
+
+TOLERANCE = 1e-5  # of an action, between the model and what is exported
+CHECKED_OBSERVATIONS = 1000
+
+
+def check_files(
+    folder: Path,
+    data: ModelData,
+    model: BaseAlgorithm,
+    statistics: VecNormalize,
+    tracks: Sequence[AnyTrack],
+    seed: int = 0,
+) -> dict[str, float]:
+    """Compare the exported files with the model, in onnxruntime.
+
+    Args:
+        folder: Where the files are.
+        data: What the model says about itself.
+        model: The model.
+        statistics: Its normalisation.
+        tracks: Where to drive.
+        seed: Of where the observations are made.
+
+    Returns:
+        The largest difference of an action, by what was compared.
+    """
+    network, driver = open_session(folder / MODEL_NAME), open_session(folder / DRIVER_NAME)
+    normalise = read_normalisation(folder / STATISTICS_NAME)
+
+    def act(observations: Observations) -> Any:
+        normalised: Any = statistics.normalize_obs(observations)
+        return model.predict(normalised, deterministic=True)[0]
+
+    seen = real_observations(act, tracks, CHECKED_OBSERVATIONS, seed)
+    what = f"on {len(seen):,} real observations"
+    differences = {
+        f"{MODEL_NAME} {what}": _difference(run(network, normalise(seen)), act(seen)),
+        f"{DRIVER_NAME} {what}": _difference(run(driver, seen), act(seen)),
+    }
+    along: list[float] = []
+
+    def compared(observations: Observations) -> Any:
+        actions = run(driver, observations)
+        along.append(_difference(actions, act(observations)))
+        along.append(_difference(run(network, normalise(observations)), actions))
+        return actions
+
+    with contextlib.closing(CourseCars(Course(tracks, AiConfig(), laps=1))) as cars:
+        episodes = cars.drive(compared, data.action_repeat, show=False)
+    names = in_short([f"{episode.track_id} ({_lap_in_words(episode)})" for episode in episodes])
+    differences[f"both over a lap of {names}"] = max(along)
+    return differences
+
+
+def _lap_in_words(episode: Episode) -> str:
+    return f"{episode.lap_times[0]:.2f} s" if episode.lap_ticks else f"not completed, {episode.steps:,} ticks"
+
+
+def real_observations(
+    act: Callable[[Observations], Any], tracks: Sequence[AnyTrack], count: int, seed: int
+) -> Observations:
+    """Return observations (count, 14) of a driver that starts all over the tracks."""
+    cars = max(20, len(tracks))
+    env = RacerVecEnv(tracks, cars, random_start_share=1.0, bridge_url=EMBEDDED)
+    env.seed(seed)
+    seen: list[Any] = [env.reset()]
+    while len(seen) * cars < count:
+        seen.append(env.step(act(seen[-1]))[0])
+    env.close()
+    return np.concatenate(seen)[:count].astype(np.float32)
+
+
+def _difference(one: Any, other: Any) -> float:
+    """Return the largest difference; infinity where anything is no number."""
+    difference = float(np.max(np.abs(np.asarray(one, np.float64) - np.asarray(other, np.float64))))
+    return difference if np.isfinite(difference) else float("inf")

@@ -1,0 +1,99 @@
+"""Writing a driver as ONNX."""
+
+import contextlib
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from racer_env.contract import ACTION, OBSERVATION, OBSERVATION_SIZE, TICKS_PER_SECOND
+from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
+from training.checkpoints.data import ModelData
+from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
+from training.checkpoints.statistics import statistics_document
+from training.drivers.exported import CARD_KEY, INPUT, OUTPUT, statistics_digest
+
+OPSET = 18
+
+
+def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: VecNormalize) -> None:
+    """Write the three files into a folder.
+
+    Args:
+        folder: Where.
+        data: What the model says about itself.
+        model: The model.
+        statistics: Its normalisation.
+    """
+    policy = DeterministicPolicy(data.algorithm, model.policy)
+    document = statistics_document(statistics)
+    keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
+    stats = {**{key: document[key] for key in keys}, "action_repeat": data.action_repeat}
+    (folder / STATISTICS_NAME).write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
+    _write_onnx(policy, folder / MODEL_NAME, _metadata(data, normalises=False, stats=stats))
+    _write_onnx(NormalisingPolicy(policy, stats), folder / DRIVER_NAME, _metadata(data, normalises=True, stats=stats))
+
+
+def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[str, str]:
+    """Return the metadata of an exported driver, each value JSON."""
+    card = {
+        "normalises": normalises,
+        "action_repeat": data.action_repeat,
+        "statistics": statistics_digest(stats),
+        "track_ids": data.track_ids,
+        "track_fingerprints": data.get("track_fingerprints", dict, {}),
+        "physics_fingerprint": data.get("physics_fingerprint", str, None),
+        "algorithm": data.algorithm.name,
+        "steps": data.steps,
+        "ticks_per_second": TICKS_PER_SECOND,
+        "observation": [value._asdict() for value in OBSERVATION],
+        "actions": [value._asdict() for value in ACTION],
+    }
+    return {CARD_KEY: json.dumps(card)}
+
+
+def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) -> None:
+    """Write a network as one file: by the exporter that follows torch.export, with opset OPSET and any batch size."""
+    with _quiet():
+        program = torch.onnx.export(
+            network,
+            (torch.zeros(2, OBSERVATION_SIZE),),
+            dynamo=True,
+            opset_version=OPSET,
+            input_names=[INPUT],
+            output_names=[OUTPUT],
+            dynamic_shapes=({0: torch.export.Dim("batch")},),
+            external_data=False,
+            verbose=False,
+        )
+    assert program is not None
+    document = program.model_proto
+    for part in (*document.graph.node, *document.graph.input, *document.graph.output, *document.graph.initializer):
+        part.ClearField("doc_string")  # where in whose files it was exported: of no use, and larger than the network
+        del part.metadata_props[:]
+    del document.graph.value_info[:], document.graph.metadata_props[:], document.metadata_props[:]
+    document.graph.name = path.stem
+    onnx.helper.set_model_props(document, metadata)
+    onnx.checker.check_model(document, full_check=True)
+    onnx.save_model(document, path)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide what the exporter says about itself."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,58 @@
+"""Exporting a driver: written beside, compared with the model, and only then put in its place."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from racer_env.tracks import AnyTrack
+from training.checkpoints.data import ModelData
+from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
+from training.checkpoints.loading import load_model, prepare
+from training.checkpoints.statistics import load_statistics
+from training.console.messages import say
+from training.exports.checks import TOLERANCE, check_files
+from training.exports.files import write_files
+
+
+def export(data: ModelData, statistics_path: Path, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
+    """Export a driver, and say what was written.
+
+    Args:
+        data: What the model says about itself.
+        statistics_path: Of its normalisation.
+        tracks: Where it is compared.
+        folder: Where the files go.
+        seed: Of the observations that it is compared on.
+
+    Returns:
+        Whether the files equal the model; otherwise none is written.
+
+    Raises:
+        ModelError: Model or statistics are damaged.
+        OSError: A file cannot be written.
+    """
+    prepare(seed, "cpu")
+    model, statistics = load_model(data, None, "cpu"), load_statistics(statistics_path)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:  # nothing takes its place before it was checked
+        beside = Path(temporary)
+        write_files(beside, data, model, statistics)
+        differences = check_files(beside, data, model, statistics, tracks, seed)
+        for what, difference in differences.items():
+            if not difference <= TOLERANCE:
+                say(f"{what}: differs from the model by up to {difference:.3g}, more than {TOLERANCE:g}")
+        if not all(difference <= TOLERANCE for difference in differences.values()):
+            say("nothing was written")
+            return False
+        for name in (MODEL_NAME, STATISTICS_NAME, DRIVER_NAME):
+            (beside / name).replace(folder / name)
+    for what, difference in differences.items():
+        say(f"{what}: equals the model, largest difference of an action {difference:.1e}")
+    for name, meaning in (
+        (MODEL_NAME, f"takes observations normalised with {STATISTICS_NAME}"),
+        (STATISTICS_NAME, "mean and variance of the observations"),
+        (DRIVER_NAME, "takes raw observations"),
+    ):
+        say(f"saved {folder / name} ({(folder / name).stat().st_size / 1024:.1f} KB), {meaning}")
+    if data.action_repeat > 1:
+        say(f"each of its actions has to be held for {data.action_repeat} ticks; the files say so")
+    return True

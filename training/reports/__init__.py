@@ -1,0 +1,1 @@
+"""Reading back what a run has logged, as one page."""

@@ -1,0 +1,170 @@
+"""Plots of how a run went: figures over environment steps and over minutes of training."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MultipleLocator
+
+from training.drives.plots import DRIVERS, GREY, clean, new_figure
+from training.reports.run_log import RunLog
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STEPS, MINUTES = "steps", "minutes"
+AXES = (STEPS, MINUTES)
+MAX_TRACKS = 8  # that are told apart
+
+_TRAINING, _EVALUATION, _OTHERS = "#a9b3c4", DRIVERS[1], (DRIVERS[0], DRIVERS[2])
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A model that was saved.
+
+    Attributes:
+        steps: Its age.
+        label: What it is, where it is more than a checkpoint.
+    """
+
+    steps: int
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A learning curve: the same figure in training and in evaluations.
+
+    Attributes:
+        title: For people, with its unit.
+        evaluation: Tag of the log.
+        training: The same in training, or None.
+        others: More tags of evaluations, with their labels.
+        is_share: Whether the axis is from 0 to 1.
+        is_of_track: Whether it means little over several tracks together, which it then has apart.
+    """
+
+    title: str
+    evaluation: str
+    training: str | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    is_share: bool = False
+    is_of_track: bool = False
+
+
+CHARTS = (
+    Chart("reward of an episode", "eval/mean_reward", "rollout/ep_rew_mean"),
+    Chart("completion rate", "eval/completion", "racer/completion_rate", is_share=True),
+    Chart(
+        "lap time in s",
+        "eval/mean_lap_time_sec",
+        "racer/mean_lap_time_sec",
+        (("eval/best_lap_time_sec", "evaluation, best lap"),),
+        is_of_track=True,
+    ),
+    Chart(
+        "success: all laps, no wall, no stall",
+        "eval/success",
+        None,
+        (
+            ("eval/moving_start_success", "from random places, on the move"),
+            ("eval/standing_start_success", "from random places, at rest"),
+        ),
+        is_share=True,
+    ),
+    Chart("pace (length over lap time) in units/s", "eval/pace_units_per_sec"),
+    Chart("share of the time off the road", "eval/off_track_share", "racer/off_track_share"),
+    Chart(
+        "steering: reversals per second",
+        "eval/steer_reversals_per_sec",
+        None,
+        (("eval/steer_sign_changes_per_sec", "changes of sign per second"),),
+    ),
+)
+
+
+def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], tracks: Sequence[str]) -> Figure | None:
+    """Return a learning curve.
+
+    Args:
+        log: Of the run.
+        chart: Which.
+        over: STEPS or MINUTES.
+        marks: Saved models, shown along the bottom.
+        tracks: Where it trained.
+
+    Returns:
+        None where the run has logged nothing of it.
+    """
+    figure = new_figure(6.4, 3.5)
+    axes = figure.add_subplot()
+    lines: list[tuple[str | None, str, str, str]] = [
+        (chart.training, _TRAINING, "", "training, with exploration"),
+        (chart.evaluation, _EVALUATION, "o", "evaluation"),
+        *((tag, colour, ".", label) for (tag, label), colour in zip(chart.others, _OTHERS, strict=False)),
+    ]
+    if chart.is_of_track and len(tracks) > 1:
+        lines = [
+            (chart.evaluation.replace("/", f"_{track}/"), DRIVERS[index % len(DRIVERS)], "o", f"evaluation on {track}")
+            for index, track in enumerate(tracks[:MAX_TRACKS])
+        ]
+    is_empty = True
+    for tag, colour, marker, label in lines:
+        curve = log.curve(tag) if tag is not None else None
+        if curve is not None:
+            x = curve.steps if over == STEPS else curve.minutes
+            axes.plot(x, curve.values, color=colour, linewidth=1.5, marker=marker, markersize=4, label=label)
+            is_empty = False
+    if is_empty:
+        return None
+    if chart.is_share:
+        axes.set_ylim(-0.05, 1.05)
+    axes.set_title(chart.title, loc="left")
+    axes.legend(frameon=False, fontsize=8)
+    clean(axes)
+    _label(axes, over)
+    _draw_marks(axes, log, over, marks)
+    return figure
+
+
+def components(log: RunLog, names: Sequence[str], over: str) -> Figure | None:
+    """Return the reward's components over a run, each on an axis of its own; None where none was logged."""
+    curves = [(name, curve) for name in names if (curve := log.curve(f"reward/{name}")) is not None]
+    if not curves:
+        return None
+    rows = (len(curves) + 2) // 3
+    figure = new_figure(12.0, 2.3 * rows + 0.4)
+    grid: Any = figure.subplots(rows, 3, squeeze=False)
+    for axes, (name, curve) in zip(grid.flat, curves, strict=False):
+        axes.plot(curve.steps if over == STEPS else curve.minutes, curve.values, color=_EVALUATION, linewidth=1.3)
+        axes.set_title(name, loc="left", fontsize=10)
+        axes.ticklabel_format(axis="y", scilimits=(-3, 4))
+        clean(axes)
+        _label(axes, over)
+    for axes in grid.flat[len(curves) :]:
+        axes.set_visible(False)
+    return figure
+
+
+def _label(axes: "Axes", over: str) -> None:
+    axes.set_xlabel("environment steps" if over == STEPS else "minutes of training")
+    if over == MINUTES and axes.get_xlim()[1] < 2.0:
+        axes.set_xlabel("seconds of training")
+        axes.xaxis.set_major_formatter(lambda minutes, _: f"{minutes * 60:g}")
+        axes.xaxis.set_major_locator(MultipleLocator(max(round(axes.get_xlim()[1] * 60 / 6), 1) / 60))
+    if over == STEPS:
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.set_xlim(left=0)
+
+
+def _draw_marks(axes: "Axes", log: RunLog, over: str, marks: Sequence[Mark]) -> None:
+    """Draw a tick at the bottom for every saved model, and the names of those that have one."""
+    bottom: Any = axes.get_xaxis_transform()
+    for mark in marks:
+        where = mark.steps if over == STEPS else log.minutes_at(mark.steps)
+        axes.plot([where, where], [0, 0.045], color=GREY, linewidth=1.4, transform=bottom, clip_on=False)
+        if mark.label:
+            box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+            axes.text(where, 0.06, mark.label, transform=bottom, ha="center", fontsize=8, color=GREY, bbox=box)

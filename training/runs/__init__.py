@@ -1,0 +1,1 @@
+"""Training runs: options, plan, session, and what a run keeps on disk."""

@@ -1,0 +1,110 @@
+"""The model that a run trains: a fresh one, one that goes on, or one that begins with another's weights."""
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from racer_env.contract import OBSERVED_ARC_LENGTH
+from training.algorithms.settings import as_document
+from training.checkpoints.files import buffer_path
+from training.checkpoints.loading import load_model, prepare
+from training.checkpoints.physics import UNKNOWN_PHYSICS
+from training.checkpoints.replay_buffer import Transitions, fill_buffer, read_buffer
+from training.checkpoints.saving import remember
+from training.checkpoints.statistics import load_statistics
+from training.checkpoints.writing import digest_of
+from training.console.bridges import physics_behind
+from training.console.messages import count_of, note, say
+from training.console.tracks import note_changed_tracks, track_fingerprints
+from training.runs.plan import Plan
+from training.runs.run import Run
+from training.runs.shaping import make_indifferent
+
+
+def check_beginning(plan: Plan) -> Transitions | None:
+    """Seed everything, and open what a run begins with, so that nothing damaged is found once it has its name.
+
+    Returns:
+        The replay buffer that was saved with a model that goes on; None where there is none.
+
+    Raises:
+        ModelError: Model, statistics or replay buffer are damaged or made for something else, or there is no such
+            device.
+    """
+    run = plan.run
+    prepare(run.draw_seed, run.device)
+    if plan.beginning is None:
+        return None
+    data = plan.beginning.data
+    note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, run.tracks)
+    load_statistics(plan.beginning.statistics)
+    load_model(data, None, run.device)
+    path = buffer_path(data.path)
+    if not (run.algorithm.has_buffer and plan.resumed is not None and path.is_file()):
+        return None
+    if data.get("buffer_digest", str, None) not in (None, digest_of(path)):
+        note(f"{path} is not the replay buffer that {data.path.name} was saved with; it is filled again")
+        return None
+    return read_buffer(path)
+
+
+def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions | None) -> BaseAlgorithm:
+    """Return the model that a run trains, with what it remembers about the run.
+
+    Args:
+        plan: What it begins with.
+        run: The run, with the name that it has got.
+        env: To train on.
+        transitions: The replay buffer of a model that goes on.
+    """
+    arguments = run.algorithm.arguments(run.settings, run.num_envs)
+    if plan.resumed is not None:
+        model = load_model(plan.resumed, env, run.device, seed=run.draw_seed, **arguments)
+        say(f"resumed {plan.resumed.path} at {model.num_timesteps:,} steps")
+        _say_learning_rate(run, model)
+        if isinstance(model, OffPolicyAlgorithm):
+            _fill_buffer(model, transitions, run.timesteps)
+    else:
+        model = run.algorithm.make_model(env, run.settings, arguments, run.seed, run.device)
+        if plan.beginning is not None:
+            source = load_model(plan.beginning.data, None, run.device)
+            model.policy.load_state_dict(source.policy.state_dict())
+            say(f"began with the weights and statistics of {plan.beginning.data.path}")
+        if run.settings.progress_withheld:
+            make_indifferent(model, OBSERVED_ARC_LENGTH)
+    physics = physics_behind(run.bridge)
+    remember(
+        model,
+        algorithm=run.algorithm.name,
+        hyperparameters=as_document(run.settings),
+        action_repeat=run.settings.action_repeat,
+        run_seed=run.seed,
+        run_name=run.name,
+        physics_fingerprint=UNKNOWN_PHYSICS if physics is None else physics.fingerprint,
+        track_ids=[track.id for track in run.tracks],
+        track_fingerprints=track_fingerprints(run.tracks),
+        ai_config=run.config.to_json(),
+    )
+    return model
+
+
+def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:
+    total = run.first_step + run.timesteps
+    now, then = model.lr_schedule(run.timesteps / total), model.lr_schedule(0.0)
+    if now == then:
+        say(f"the learning rate stays at {now:.3g}")
+        return
+    say(
+        f"the learning rate goes on from {now:.3g} to {then:.3g}, computed against {total:,} steps: {run.first_step:,} "
+        f"done and {run.timesteps:,} added"
+    )
+
+
+def _fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions | None, timesteps: int) -> None:
+    """Take over the replay buffer that was saved with a model, or say that it is filled again."""
+    if transitions is not None:
+        say(f"took over {count_of(fill_buffer(model, transitions), 'step')} of its replay buffer")
+        return
+    say(f"it has no replay buffer: it drives {count_of(model.learning_starts, 'step')} before it learns on")
+    if timesteps <= model.learning_starts:
+        say(f"warning: --timesteps {timesteps} ends before that; it will not learn anything")

@@ -1,0 +1,108 @@
+"""The end of a run, early or not: what is saved, and what is said about it."""
+
+import contextlib
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from racer_env.errors import ModelError, TrainingError
+from training.checkpoints.files import BEST, FINAL, INTERRUPTED, newest_model
+from training.checkpoints.saving import save_unit
+from training.console.interruption import Interrupted
+from training.console.messages import count_of, say
+from training.runs.best_model import BestModelCallback
+from training.runs.health import check_model, check_statistics
+from training.runs.metrics import RacerMetricsCallback
+from training.runs.run import Run
+
+
+def save_final(run: Run, model: BaseAlgorithm, env: VecNormalize) -> None:
+    """Save a model whose run is through.
+
+    Raises:
+        TrainingError: It is no longer finite.
+        OSError: It cannot be written.
+    """
+    _check(model, env)
+    save_unit(model, env, run.path(FINAL), run.with_buffer)
+
+
+def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> BaseException:
+    """Save what there is of a run that something has ended, and say how to go on.
+
+    Returns:
+        What has ended it: ``error``, or what was found or came in meanwhile.
+    """
+    done = model.num_timesteps - run.first_step
+    left = run.timesteps - done if done < run.timesteps else None
+    broken = _why_broken(model, env, error)
+    if broken is not None:
+        _say_last_whole(run, left)
+        return broken
+    path = run.path(INTERRUPTED)
+    try:
+        save_unit(model, env, path, run.with_buffer)
+    except Interrupted as late:  # held back until all was saved
+        error = late
+    except OSError as full:
+        say(f"cannot save {path}: {full.strerror or full}")
+        _say_last_whole(run, left)
+        return error
+    say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
+    if left is None:
+        say("all of its steps were trained")
+        say(f"see it lap: {run.command_to_evaluate(path)}")
+    else:
+        say(f"go on with: {run.command_to_resume(path, left)}")
+    return error
+
+
+def say_end(
+    run: Run, steps: int, elapsed: float, metrics: RacerMetricsCallback, best: BestModelCallback | None
+) -> None:
+    """Say what a run that is through has trained, saved and found.
+
+    Args:
+        run: The run.
+        steps: Environment steps that it has trained.
+        elapsed: Seconds that they took.
+        metrics: What it has measured.
+        best: Its evaluations; None without any.
+    """
+    if best is not None and best.why_ended is not None:
+        say(f"ended early: {best.why_ended}")
+    laps = "no lap was completed within a training episode"
+    if metrics.best_lap_time is not None:
+        laps = f"{count_of(metrics.total_laps, 'lap')} in training, best {metrics.best_lap_time:.2f} s"
+    say(f"trained {count_of(steps, 'step')} in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")
+    say(f"saved {run.path(FINAL)}")
+    has_best = best is not None and run.path(BEST).is_file()
+    if best is not None and has_best:
+        if best.last_in_words != best.best_in_words:
+            say(f"the last evaluation was {best.last_in_words}")
+        say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
+    say(f"see it lap: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}")
+
+
+def _check(model: BaseAlgorithm, env: VecNormalize) -> None:
+    check_model(model)
+    check_statistics(env, model.num_timesteps)
+
+
+def _why_broken(model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> TrainingError | None:
+    """Return why a model is not worth saving; it may be the cause of something else that has failed."""
+    if isinstance(error, TrainingError):
+        return error
+    try:
+        _check(model, env)
+    except TrainingError as broken:
+        broken.__cause__ = error
+        return broken
+    return None
+
+
+def _say_last_whole(run: Run, left: int | None) -> None:
+    with contextlib.suppress(ModelError):
+        path = newest_model(run.models_dir, run.name)
+        say(f"the last whole model is {path}")
+        say(f"go on from there with: {run.command_to_resume(path, left)}")

@@ -1,0 +1,106 @@
+"""The training environment: cars, monitor file, normalisation of observations and rewards."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+from stable_baselines3.common.monitor import ResultsWriter
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+
+from racer_env.bridge.url import EMBEDDED
+from racer_env.contract import OBSERVED_ARC_LENGTH
+from racer_env.tracks import Track
+from racer_env.vec_env import RacerVecEnv
+from training.checkpoints.statistics import load_statistics
+from training.console.messages import say
+from training.evaluation.episode import ASSUMED_LENGTH
+from training.runs.run import Run
+from training.runs.shaping import SmoothSteering, Withheld, training_config
+
+CLIP = 10.0  # of normalised observations and rewards
+MONITOR_NAME = "monitor.csv"
+
+
+def make_training_env(run: Run, statistics: Path | None = None) -> VecNormalize:
+    """Make the environment of a run.
+
+    Args:
+        run: The run.
+        statistics: Of a model to go on with; None starts fresh.
+
+    Raises:
+        ModelError: The statistics cannot be used.
+    """
+    run.log_dir.mkdir(parents=True, exist_ok=True)
+    knows_lengths = all(isinstance(track, Track) for track in run.tracks)
+    if len(run.tracks) > 1 and not knows_lengths:
+        say("the bridge does not tell how long its tracks are: a lap is worth the same on each, whatever its length")
+    has_starts = run.bridge is None or run.bridge.has_extensions
+    is_equal = len(run.tracks) > 1 and knows_lengths
+    cars = RacerVecEnv(
+        run.tracks,
+        run.num_envs,
+        training_config(run.config, run.settings),
+        random_start_share=run.settings.random_start_share if has_starts else 0.0,
+        standing_share=run.settings.standing_share,
+        equal_road_value=is_equal,
+        action_repeat=run.settings.action_repeat,
+        bridge_url=run.bridge or EMBEDDED,
+    )
+    env = _normalised(_shaped(make_monitor(cars, run.log_dir / MONITOR_NAME), run, is_equal), run, statistics)
+    env.seed(run.draw_seed)
+    return env
+
+
+def _shaped(cars: VecEnv, run: Run, is_equal: bool) -> VecEnv:
+    """Wrap cars in what training adds to the game.
+
+    Args:
+        cars: The cars.
+        run: The run.
+        is_equal: Whether a unit of road earns the same on all tracks.
+    """
+    if run.settings.steer_change_penalty:
+        lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in run.tracks]
+        per_unit = run.config.weights.progress / np.array(lengths)
+        if is_equal:
+            per_unit[:] = run.config.weights.progress / np.mean(lengths)
+        by_car = per_unit[np.arange(run.num_envs) % len(lengths)]
+        cars = SmoothSteering(cars, run.settings.steer_change_penalty, by_car)
+    return Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
+
+
+def _normalised(cars: VecEnv, run: Run, statistics: Path | None) -> VecNormalize:
+    if statistics is None:
+        return VecNormalize(cars, clip_obs=CLIP, clip_reward=CLIP, gamma=run.settings.gamma)
+    env = load_statistics(statistics, cars)
+    env.gamma = run.settings.gamma
+    return env
+
+
+def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
+    """Wrap an environment so that every episode is a line (reward, length, seconds) of a file; one that exists goes on.
+
+    What a killed run left of a line is dropped, and the seconds go on from the last one.
+    """
+    if not path.is_file() or _last_time(path) is None:
+        return VecMonitor(cars, str(path))
+    monitored = VecMonitor(cars)
+    monitored.results_writer = ResultsWriter(str(path), override_existing=False)
+    monitored.t_start = time.time() - (_last_time(path) or 0.0)
+    return monitored
+
+
+def _last_time(path: Path) -> float | None:
+    """Cut the file after its last whole line; return when its last episode ended, or None where it is no such file."""
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        path.write_bytes(whole)
+    lines = whole.decode("utf-8", "replace").splitlines()
+    if len(lines) < 2 or not lines[0].startswith("#") or not lines[1].startswith("r,l,t"):
+        return None
+    try:
+        return float(lines[-1].split(",")[2]) if len(lines) > 2 else 0.0
+    except (IndexError, ValueError):
+        return 0.0

@@ -1,0 +1,67 @@
+"""The fastest clean lap that a run has driven on each track, kept as a recording."""
+
+from pathlib import Path
+
+from racer_env.errors import RecordingError
+from racer_env.tracks import Track
+from training.console.messages import note
+from training.drives.recording import Recording, load_recording, save_recording
+
+RECORDS_FOLDER = "records"
+
+
+def record_path(log_dir: Path, track_id: str) -> Path:
+    """Return where a run keeps its record lap on a track."""
+    return log_dir / RECORDS_FOLDER / f"{track_id}.npz"
+
+
+class FastestLaps:
+    """Keeps the record laps of a run, those from before it was resumed too."""
+
+    def __init__(self, log_dir: Path, run: str) -> None:
+        """Make it.
+
+        Args:
+            log_dir: The run's folder.
+            run: Its name.
+        """
+        self._log_dir = log_dir
+        self._run = run
+        self._ticks: dict[str, float] = {}
+
+    def offer(self, recording: Recording, steps: int) -> None:
+        """Keep the fastest clean lap of an episode if it is the run's fastest there; say so where it cannot be written.
+
+        Args:
+            recording: Of the episode.
+            steps: The driver's age.
+        """
+        track = recording.track
+        clean = [lap for lap in recording.drive.laps if lap.is_clean]
+        if not clean:
+            return
+        lap = min(clean, key=lambda lap: lap.last - lap.first)
+        path = record_path(self._log_dir, track.id)
+        if lap.last - lap.first >= self._record_on(track, path):
+            return
+        driver = f"{self._run} at {steps:,} steps"
+        try:
+            save_recording(Recording(driver, track, recording.start, recording.actions[: lap.last]), path)
+        except OSError as error:
+            note(f"cannot save the record lap {path}: {error.strerror or error}")
+            return
+        self._ticks[track.id] = lap.last - lap.first
+
+    def _record_on(self, track: Track, path: Path) -> float:
+        if track.id not in self._ticks:
+            self._ticks[track.id] = float("inf")
+            if path.is_file():
+                try:
+                    recording = load_recording(path, track.physics)
+                    lap = recording.drive.best_lap
+                    is_same = recording.track.fingerprint == track.fingerprint
+                except RecordingError as error:
+                    note(f"the record lap is replaced by the next one: {error}")
+                else:
+                    self._ticks[track.id] = lap.last - lap.first if lap is not None and is_same else float("inf")
+        return self._ticks[track.id]

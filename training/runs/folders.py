@@ -1,0 +1,211 @@
+"""A run's place on disk: its name, keeping others out of it, and what of it is kept or deleted."""
+
+import contextlib
+import itertools
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from racer_env.errors import ModelError, RunError
+from training.checkpoints.data import ModelData, read_model_data
+from training.checkpoints.files import BEST, COMPANIONS, PERIODIC, TAGGED, model_path, models_of, run_of, settle
+from training.checkpoints.pruning import delete_model
+from training.console.messages import note
+
+RECORD_NAME = "config.json"  # of what the run was started with
+MAX_NAME = 100  # bytes; file systems take 255, and a run's files have longer names
+
+
+def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
+    """Return the name of a run.
+
+    Args:
+        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
+        prefix: Of the automatic names.
+        models_dir, logs_dir: Where a run's files would be.
+        may_exist: Whether a name in use is fine.
+
+    Raises:
+        ModelError: The name is in use, or cannot be part of a file name.
+    """
+    if wanted is None:
+        numbers = itertools.count(1)
+        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
+    ends_as_files_do = PERIODIC.fullmatch(wanted) or TAGGED.fullmatch(wanted)
+    if not re.fullmatch(r"\w[\w.-]*", wanted) or len(wanted.encode()) > MAX_NAME or ends_as_files_do:
+        raise ModelError(
+            f"a run's name may hold up to {MAX_NAME} letters, digits, '_', '-' and '.', begins with one of the first "
+            f"three, and does not end in _final, _interrupted, _best or _<number>_steps, got {wanted[:120]!r}"
+        )
+    if re.search("_(vecnormalize|replay_buffer)(_|$)", wanted):
+        raise ModelError(f"a run's name cannot hold _vecnormalize or _replay_buffer, as its files do, got {wanted!r}")
+    folder = logs_dir / wanted
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise ModelError(f"{folder} is no folder of its own; choose another --run-name, or put it elsewhere")
+    if not may_exist and _is_used(wanted, models_dir, logs_dir):
+        raise ModelError(
+            f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
+            "or replace them with --overwrite"
+        )
+    return wanted
+
+
+def check_run_folder(run: str, logs_dir: Path) -> Path:
+    """Return the folder of a run's logs.
+
+    Raises:
+        RunError: There is none.
+    """
+    folder = logs_dir / run
+    if not run or not folder.is_dir():
+        runs = sorted(path.name for path in logs_dir.glob("*") if path.is_dir())
+        there = f"there are: {', '.join(runs[:8])}" if runs else "python -m training.train_ppo makes one"
+        raise RunError(f"no run {run!r} in {logs_dir}; {there}")
+    return folder
+
+
+def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
+    return (logs_dir / run).exists() or bool(models_of(models_dir, run))
+
+
+@contextlib.contextmanager
+def hold_run(run: str, models_dir: Path, logs_dir: Path) -> Iterator[None]:
+    """Keep all other processes from training a run of that name; the system lets go of it when this one is killed.
+
+    Raises:
+        ModelError: Another process has it.
+        OSError: A folder cannot be made or written to.
+    """
+    with contextlib.ExitStack() as stack:
+        for folder in dict.fromkeys((models_dir, logs_dir)):
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            stack.enter_context(_lock(folder / f".{run}.lock", run))
+        yield
+
+
+@contextlib.contextmanager
+def _lock(path: Path, run: str) -> Iterator[None]:
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as held:
+        raise ModelError(
+            f"the run {run!r} is being trained by another process; wait for its end, or choose another --run-name"
+        ) from held
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+            path.unlink()
+        lock.release()
+
+
+def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
+    """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
+
+    What a killed run was writing is completed where it can be, and deleted where not.
+
+    Raises:
+        ModelError: Another run has just taken the name.
+        OSError: A folder cannot be made.
+    """
+    try:
+        (logs_dir / run).mkdir(parents=True, exist_ok=may_exist)
+    except FileExistsError as taken:
+        raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
+    for waiting in models_dir.glob(f".{run}_*.partial.*"):
+        name = waiting.name[1:].partition(".partial.")[0]
+        model = models_dir / (re.sub("_(vecnormalize|replay_buffer)(?=_|$)", "", name) + ".zip")
+        if run_of(model) == run:
+            settle(model)
+            waiting.unlink(missing_ok=True)
+
+
+def check_removable(run: str, models_dir: Path, logs_dir: Path, needed: Sequence[Path]) -> None:
+    """Refuse to delete a run with which more would go than its own files.
+
+    Args:
+        run: Its name.
+        models_dir, logs_dir: Where its files are.
+        needed: Files that have to stay.
+
+    Raises:
+        ModelError: One of them, or a folder of models, would be deleted.
+    """
+    folder = (logs_dir / run).resolve()
+    if models_dir.resolve().is_relative_to(folder):
+        raise ModelError(f"--overwrite would delete {models_dir} with all its models, which lies in {logs_dir / run}")
+    doomed = {path.resolve() for path in models_of(models_dir, run)}
+    for path in needed:
+        if path.resolve() in doomed or path.resolve().is_relative_to(folder):
+            raise ModelError(f"--overwrite would delete {path}, with which the run begins")
+
+
+def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
+    """Delete all files of a run, as --overwrite asks for."""
+    for path in models_of(models_dir, run):
+        delete_model(path)
+    if (logs_dir / run).is_dir():
+        shutil.rmtree(logs_dir / run)
+
+
+# --- What would be replaced or mixed up ---
+
+
+def keep_later(resumed: ModelData, logs_dir: Path) -> None:
+    """Set aside what a run has saved since the model that it is resumed from; the best model stays, as a copy too."""
+    folder, run = resumed.path.parent, run_of(resumed.path)
+    best = model_path(folder, run, BEST)
+    later = [path for path in models_of(folder, run) if path != resumed.path and _saved_at(path) > resumed.saved_at]
+    if any(path != best for path in later):
+        other = set_aside(later, run, logs_dir, copied=[best])
+        note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}")
+
+
+def set_aside(models: Sequence[Path], run: str, logs_dir: Path, copied: Sequence[Path] = ()) -> str:
+    """Make some models of a run a run of their own, named after this one with a number; return that name.
+
+    Args:
+        models: Their files.
+        run: The run's name.
+        logs_dir: Where no run of the new name may be.
+        copied: Those that stay, and are copied.
+    """
+    folder = models[0].parent
+    for number in itertools.count(1):
+        other = f"{run}-{number}"
+        if _is_used(other, folder, logs_dir):
+            continue
+        try:
+            with hold_run(other, folder, logs_dir):
+                for path in models:
+                    _set_aside(path, path.with_name(other + path.name.removeprefix(run)), path in copied)
+            return other
+        except ModelError:  # a run of that name is just beginning
+            continue
+    raise AssertionError("numbers do not end")
+
+
+def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
+    parts = [place for place in COMPANIONS if place(path).is_file()]
+    for place in parts:
+        shutil.copy2(place(path), place(kept))
+    if is_copied:
+        shutil.copy2(path, kept)
+        return
+    path.rename(kept)  # at every instant one of them is whole
+    for place in parts:
+        place(path).unlink()
+
+
+def _saved_at(path: Path) -> float:
+    try:
+        return read_model_data(path).saved_at
+    except ModelError:
+        return 0.0

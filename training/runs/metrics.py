@@ -1,0 +1,164 @@
+"""What a racer wants to know of a run while it trains: laps, lap times, completion, contacts, reward components."""
+
+import contextlib
+from collections import deque
+from typing import ClassVar
+
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+
+from racer_env import contract
+from training.evaluation.summary import MAX_TRACKS_APART
+
+RECENT = 100  # laps or episodes that the progress display averages over
+
+
+class RacerMetricsCallback(BaseCallback):
+    """Logs reward components, lap times, completion, contacts and speed.
+
+    Works on any vector environment whose ``infos`` carry the game's keys. On every step, as means over the cars:
+    ``reward/<component>``, ``racer/wall_contact_share``, ``racer/off_track_share`` and ``racer/mean_speed`` (units/s).
+    At the end of a rollout, when there is something to say: ``racer/mean_lap_time_sec``, ``racer/best_lap_time_sec``,
+    ``racer/laps``, ``racer/completion_rate`` and ``racer/episodes_this_rollout``; where the cars drive on several
+    tracks, also lap times and completion for each as ``racer_<track>/...``.
+
+    A lap's time is the difference of step counts between two crossings of the line, the first lap's from the
+    start of the episode; a start elsewhere than on the line (lap 0) is timed from its first crossing on.
+
+    An off-policy algorithm's rollout is a single step or a few: what its rollouts say is gathered until the logger
+    writes it, so that a point in TensorBoard is about all laps since the last one.
+
+    Attributes:
+        total_laps: Laps since the start of training.
+        best_lap_time: The fastest of them in seconds, or None.
+        recent_lap_times: The last RECENT laps, in seconds.
+        recent_completions: Whether the last RECENT finished episodes completed a lap.
+    """
+
+    TICKS_PER_SECOND: ClassVar[int] = contract.TICKS_PER_SECOND
+    REWARD_KEYS: ClassVar[tuple[str, ...]] = contract.REWARD_COMPONENTS
+
+    def __init__(self, verbose: int = 0) -> None:
+        super().__init__(verbose)
+        self.total_laps = 0
+        self.best_lap_time: float | None = None
+        self.recent_lap_times: deque[float] = deque(maxlen=RECENT)
+        self.recent_completions: deque[bool] = deque(maxlen=RECENT)
+        self._lap_times: list[tuple[str, float]] = []  # with their track
+        self._completions: list[tuple[str, bool]] = []
+        self._clocks: list[_LapClock] = []
+        self._track_ids: list[str] = []  # by car
+        self._gathers = False
+        self._reported: dict[str, float] = {}
+        self._reported_counts = (0, 0)  # laps and episodes in it
+
+    def _on_training_start(self) -> None:
+        self._gathers = isinstance(self.model, OffPolicyAlgorithm)
+        env = self.model.get_env() if hasattr(self.model, "get_env") else None
+        with contextlib.suppress(AttributeError):  # another environment's cars have no tracks
+            self._track_ids = [] if env is None else list(env.get_attr("track_id"))
+
+    def _on_step(self) -> bool:
+        infos, dones = self.locals["infos"], self.locals["dones"]
+        for key in self.REWARD_KEYS:
+            self._record_mean(f"reward/{key}", [info[key] for info in infos if key in info])
+        self._record_mean("racer/wall_contact_share", [info["wallContact"] for info in infos if "wallContact" in info])
+        self._record_mean("racer/off_track_share", [info["offTrack"] != 0 for info in infos if "offTrack" in info])
+        self._record_mean("racer/mean_speed", [info["rawSpeed"] for info in infos if "rawSpeed" in info])
+        if len(self._clocks) != len(infos):
+            self._clocks = [_LapClock() for _ in infos]
+        for car, (clock, info, done) in enumerate(zip(self._clocks, infos, dones, strict=True)):
+            if "lap" not in info:
+                continue
+            if info["lap"] != clock.lap or "lapStepCount" in info:
+                self._count_lap(car, clock.cross_line(info["lap"], info.get("lapStepCount", info["stepCount"])))
+            if done:
+                self._completions.append((self._track_of(car), clock.laps > 0))
+                self.recent_completions.append(clock.laps > 0)
+                clock.reset()
+        return True
+
+    def _record_mean(self, key: str, values: list[float]) -> None:
+        if values:
+            self.logger.record_mean(key, sum(values) / len(values))
+
+    def _track_of(self, car: int) -> str:
+        return self._track_ids[car] if car < len(self._track_ids) else ""
+
+    def _count_lap(self, car: int, ticks: int | None) -> None:
+        if ticks is None:
+            return
+        lap_time = ticks / self.TICKS_PER_SECOND
+        self.total_laps += 1
+        self._lap_times.append((self._track_of(car), lap_time))
+        self.recent_lap_times.append(lap_time)
+        if self.best_lap_time is None or lap_time < self.best_lap_time:
+            self.best_lap_time = lap_time
+
+    def _on_rollout_end(self) -> None:
+        if self._gathers and not self._is_pending():  # the logger has written it
+            self._forget()
+        self._reported, self._reported_counts = self._report(), (len(self._lap_times), len(self._completions))
+        for key, value in self._reported.items():
+            self.logger.record(key, value)
+        if not self._gathers:
+            self._forget()
+
+    def _on_training_end(self) -> None:
+        if self._gathers and self._is_pending():
+            self.logger.dump(self.num_timesteps)
+
+    def _is_pending(self) -> bool:
+        """Whether the logger still holds what was reported last."""
+        return any(key in self.logger.name_to_value for key in self._reported)
+
+    def _forget(self) -> None:
+        """Drop what was reported; laps since then stay for the next report."""
+        laps, episodes = self._reported_counts
+        del self._lap_times[:laps], self._completions[:episodes]
+        self._reported_counts = (0, 0)
+
+    def _report(self) -> dict[str, float]:
+        report = _summary("racer", [t for _, t in self._lap_times], [c for _, c in self._completions])
+        if self._lap_times:
+            report["racer/laps"] = len(self._lap_times)
+        if self._completions:
+            report["racer/episodes_this_rollout"] = len(self._completions)
+        tracks = sorted(set(self._track_ids))
+        for track in tracks if 1 < len(tracks) <= MAX_TRACKS_APART else []:
+            lap_times = [lap_time for where, lap_time in self._lap_times if where == track]
+            completions = [completed for where, completed in self._completions if where == track]
+            report |= _summary(f"racer_{track}", lap_times, completions)
+        return report
+
+
+def _summary(prefix: str, lap_times: list[float], completions: list[bool]) -> dict[str, float]:
+    summary = {}
+    if lap_times:
+        summary[f"{prefix}/mean_lap_time_sec"] = float(np.mean(lap_times))
+        summary[f"{prefix}/best_lap_time_sec"] = float(np.min(lap_times))
+    if completions:
+        summary[f"{prefix}/completion_rate"] = float(np.mean(completions))
+    return summary
+
+
+class _LapClock:
+    """Times the laps of one car within an episode."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.lap, self.boundary, self.laps = 1, 0, 0
+
+    def cross_line(self, lap: int, step_count: int) -> int | None:
+        """Note a new lap number; return the ticks of the lap that this completes, or None."""
+        before, self.lap = self.lap, lap
+        if lap < before:  # an episode that began elsewhere starts at lap 0
+            return None
+        ticks, self.boundary = step_count - self.boundary, step_count
+        if lap == before or before < 1:  # lap 0 and its end within one decision, or seen apart
+            return None
+        self.laps += 1
+        return ticks

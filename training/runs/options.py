@@ -1,0 +1,322 @@
+"""The command line of a training script, as one frozen object."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from racer_env.errors import ConfigError, RunError, TrackError
+from racer_env.json_files import read_json
+from racer_env.tracks.names import expand_names
+from training.algorithms.algorithm import Algorithm
+from training.algorithms.presets import Preset, preset_names, preset_path, read_preset
+from training.algorithms.settings import described, override
+from training.checkpoints.files import find_model, run_of
+from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments
+from training.console.bridges import add_bridge_argument
+from training.console.parser import MAX_CARS, MAX_SEED, Parser, check_track_seed, positive_number, whole_number
+from training.evaluation.options import DEFAULT_LAPS
+from training.runs.folders import RECORD_NAME
+
+DEFAULT_KEPT = 5  # checkpoints
+DEFAULT_TRACK_SEED = 0
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What the command line of a training script asks for; ``make_parser`` says what each option means.
+
+    What the user has not named is as the preset says; else as the run was that is resumed; else the default.
+
+    Attributes:
+        hyperparameters: Those of --preset and --hyperparams, by name; the latter override the former.
+    """
+
+    run_name: str | None
+    overwrite: bool
+    timesteps: int
+    seed: int | None
+    models_dir: Path
+    logs_dir: Path
+    resume: str | None
+    initialize_from: str | None
+    bridge_url: list[str] | None
+    track_id: list[str]
+    track_seed: int
+    tracks_dir: Path | None
+    config: Path | None
+    num_envs: int | None
+    preset: str | None
+    hyperparams: Path | None
+    assignments: list[str]
+    device: str
+    checkpoint_freq: int
+    keep_checkpoints: int
+    save_replay_buffer: bool
+    eval_freq: int
+    eval_laps: int
+    eval_track_id: list[str]
+    eval_random_starts: int
+    stop_when_competent: bool
+    stop_when_lap_time: float | None
+    hyperparameters: tuple[dict[str, Any], ...]
+
+
+def make_parser(algorithm: Algorithm) -> Parser:
+    """Return the command line of an algorithm's training script."""
+    parser = Parser(
+        prog=f"python -m {algorithm.script}",
+        description=f"Train a driver with {algorithm.name}, on the embedded simulator or over the game's bridge.",
+        examples=(
+            f"python -m {algorithm.script} --track-id all --run-name allround",
+            f"python -m {algorithm.script} --resume allround --timesteps {algorithm.timesteps // 4}",
+        ),
+        epilog=f"hyper-parameters, for --set and --hyperparams:\n{described(algorithm.settings)}\n\n"
+        "Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read.",
+        defers_tracks=True,
+    )
+    _add_run_arguments(parser.add_argument_group("the run"), algorithm)
+    _add_game_arguments(parser.add_argument_group("the game"), algorithm)
+    _add_learning_arguments(parser.add_argument_group("learning"))
+    _add_evaluation_arguments(parser.add_argument_group("evaluations, and the best model"), algorithm)
+    _add_saving_arguments(parser.add_argument_group("files"), algorithm)
+    parser.set_defaults(track_id=None, track_seed=None)  # not named, so that presets and the run before may say it
+    return parser
+
+
+def name_prefix(algorithm: Algorithm) -> str:
+    """Return what the names begin with that runs get where the user names none."""
+    return f"{algorithm.name.lower()}_run"
+
+
+def _add_run_arguments(run: argparse._ArgumentGroup, algorithm: Algorithm) -> None:
+    run.add_argument(
+        "--timesteps",
+        type=whole_number(1),
+        help=f"environment steps to train; on resume, more steps (default: {algorithm.timesteps})",
+    )
+    run.add_argument(
+        "--run-name",
+        metavar="NAME",
+        help="name of the run and of its files (default: that of the model to resume, or the next free "
+        f"{name_prefix(algorithm)}_N)",
+    )
+    start = run.add_mutually_exclusive_group()
+    start.add_argument(
+        "--resume",
+        metavar="MODEL",
+        help="go on with a model, by its path, or with the newest whole one of a run, by the run's name: "
+        "counter, statistics, optimiser, curves and files go on",
+    )
+    start.add_argument(
+        "--initialize-from",
+        metavar="MODEL",
+        help="begin a new run with the weights and statistics of a model; the counter begins at 0",
+    )
+    run.add_argument(
+        "--seed",
+        type=whole_number(0, MAX_SEED),
+        help="seed of everything random (default: that of the model to resume, or 0)",
+    )
+
+
+def _add_game_arguments(game: argparse._ArgumentGroup, algorithm: Algorithm) -> None:
+    add_track_arguments(game, "those of the model to begin with, or all of --tracks-dir, or track-01")
+    one, several = algorithm.cars, algorithm.cars_on_several_tracks
+    default = f"{one}" if one == several else f"{one}, or {several} for several tracks"
+    game.add_argument(
+        "--num-envs",
+        type=whole_number(1, MAX_CARS),
+        help=f"number of cars (default: that of the model to resume, or {default}; 8 or one for each track over a "
+        "bridge that speaks version 1)",
+    )
+    add_bridge_argument(game)
+
+
+def _add_learning_arguments(learning: argparse._ArgumentGroup) -> None:
+    learning.add_argument(
+        "--preset",
+        choices=preset_names(),
+        help="hyper-parameters and options that go together (training/presets/); command-line options override them",
+    )
+    learning.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="assignments",
+        help="set one hyper-parameter, after --hyperparams; may be repeated",
+    )
+    learning.add_argument(
+        "--hyperparams", type=Path, metavar="FILE", help="a JSON object of hyper-parameters, or a preset of your own"
+    )
+    learning.add_argument(
+        "--device",
+        default="cpu",
+        help="device of PyTorch: cpu, cuda or auto; cpu is fastest for these networks (default: cpu)",
+    )
+
+
+def _add_evaluation_arguments(evaluation: argparse._ArgumentGroup, algorithm: Algorithm) -> None:
+    evaluation.add_argument(
+        "--eval-freq",
+        type=whole_number(0),
+        help="environment steps between evaluations, which find the best model; 0 for none "
+        f"(default: {algorithm.eval_freq})",
+    )
+    evaluation.add_argument(
+        "--eval-laps",
+        type=whole_number(1, 1000),
+        help=f"laps of an evaluation on each track (default: {DEFAULT_LAPS})",
+    )
+    evaluation.add_argument(
+        "--eval-track-id",
+        nargs="+",
+        metavar="ID",
+        help="tracks of the evaluations, generated ones of another seed than those of training "
+        "(default: those of training)",
+    )
+    evaluation.add_argument(
+        "--eval-random-starts",
+        type=whole_number(0, 1000),
+        metavar="N",
+        help="in evaluations, start from N places on each track too, on the move and at rest (default: 0)",
+    )
+    evaluation.add_argument(
+        "--stop-when-competent",
+        action="store_true",
+        help="end the run once an evaluation drives all its laps without touching a wall",
+    )
+    evaluation.add_argument(
+        "--stop-when-lap-time",
+        type=positive_number,
+        metavar="S",
+        help="end the run once an evaluation does so with a lap of at most S seconds on every track",
+    )
+
+
+def _add_saving_arguments(saving: argparse._ArgumentGroup, algorithm: Algorithm) -> None:
+    saving.add_argument(
+        "--checkpoint-freq",
+        type=whole_number(1),
+        help=f"environment steps between checkpoints (default: {algorithm.checkpoint_freq})",
+    )
+    saving.add_argument(
+        "--keep-checkpoints",
+        type=whole_number(1),
+        default=DEFAULT_KEPT,
+        metavar="K",
+        help=f"keep the newest K checkpoints; best, final and interrupted models always stay (default: {DEFAULT_KEPT})",
+    )
+    if algorithm.has_buffer:
+        saving.add_argument(
+            "--save-replay-buffer",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="save the replay buffer with the newest model, up to 140 bytes a step (default: yes)",
+        )
+    else:
+        saving.set_defaults(save_replay_buffer=False)
+    saving.add_argument("--overwrite", action="store_true", help="delete the files of a run of that name first")
+    saving.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="folder of models (default: models/)")
+    saving.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="folder of logs (default: logs/)")
+
+
+def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> TrainingOptions:
+    """Return what a parsed command line asks for, with presets and the run that goes on.
+
+    Args:
+        algorithm: Whose script it is.
+        arguments: As ``make_parser`` parses them.
+
+    Raises:
+        ConfigError: A preset is missing, wrong, or for another algorithm.
+        ModelError: There is no such model to resume.
+        SystemExit: Options do not go together, or a set of tracks is wrong.
+    """
+    presets = _presets(algorithm, arguments)
+    before = _evaluations_before(arguments)
+    values = {**defaults(algorithm), **before}
+    for preset in presets:
+        values |= preset.arguments
+    values |= {name: value for name, value in vars(arguments).items() if value is not None or name not in values}
+    parser = make_parser(algorithm)  # for what is wrong with the command line itself
+    if not values["eval_freq"] and (values["stop_when_competent"] or values["stop_when_lap_time"]):
+        parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
+    usual = before.get("track_seed", DEFAULT_TRACK_SEED)
+    try:
+        check_track_seed(values["track_seed"], usual, values["track_id"], values["eval_track_id"])
+        values["track_id"] = expand_names(values["track_id"], values["track_seed"])
+    except (ConfigError, TrackError) as error:
+        parser.error(str(error))
+    return TrainingOptions(**values, hyperparameters=tuple(preset.hyperparameters for preset in presets))
+
+
+def defaults(algorithm: Algorithm) -> dict[str, Any]:
+    """Return the options that presets and a run that goes on may set too, with their defaults."""
+    return {
+        "timesteps": algorithm.timesteps,
+        "checkpoint_freq": algorithm.checkpoint_freq,
+        "track_id": [],
+        "track_seed": DEFAULT_TRACK_SEED,
+        "eval_freq": algorithm.eval_freq,
+        "eval_laps": DEFAULT_LAPS,
+        "eval_track_id": [],
+        "eval_random_starts": 0,
+    }
+
+
+def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset]:
+    """Return what --preset and --hyperparams say."""
+    paths = [preset_path(arguments.preset)] if arguments.preset is not None else []
+    paths += [arguments.hyperparams] if arguments.hyperparams is not None else []
+    presets = [read_preset(path) for path in paths]
+    for path, preset in zip(paths, presets, strict=True):
+        if preset.algorithm not in (None, algorithm.name):
+            raise ConfigError(f"{path} is for {preset.algorithm}, not for {algorithm.name}")
+        override(algorithm.settings(), preset.hyperparameters, str(path))
+    return presets
+
+
+def _evaluations_before(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how a run that is resumed was evaluated, as its record says; nothing where there is none that is whole."""
+    if arguments.resume is None:
+        return {}
+    record = arguments.logs_dir / run_of(find_model(arguments.resume, arguments.models_dir)) / RECORD_NAME
+    kinds = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
+    try:
+        before = read_json(record, RunError, "run record")["arguments"]
+        return {name: before[name] for name, kind in kinds.items() if type(before[name]) is kind}
+    except (RunError, KeyError, TypeError):
+        return {}
+
+
+def as_record(options: TrainingOptions) -> dict[str, Any]:
+    """Return options for a run's record; what presets say stands there apart."""
+    values = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "hyperparameters"}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+# What a resumed run has to be told again, because the model does not carry it.
+_TOLD_AGAIN = (
+    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
+    *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
+)
+
+
+def flags_to_resume(algorithm: Algorithm, options: TrainingOptions) -> list[str]:
+    """Return the options that a resumed run needs again, as they stand on a command line."""
+    usual: dict[str, Any] = {**vars(make_parser(algorithm).parse_args([])), **defaults(algorithm)}
+    flags: Sequence[str] = []
+    for name in _TOLD_AGAIN:
+        value, flag = getattr(options, name), f"--{name.replace('_', '-')}"
+        if value == usual[name]:
+            continue
+        if isinstance(value, list):
+            flags = [*flags, flag, *value]
+        elif isinstance(value, bool):
+            flags = [*flags, flag if value else flag.replace("--", "--no-", 1)]
+        else:
+            flags = [*flags, flag, str(value)]
+    return [*flags]

@@ -1,0 +1,88 @@
+"""What a run was started with, in its folder: enough to know later what a driver comes from, and to make it again."""
+
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from racer_env.project import PROJECT_ROOT
+from training.algorithms.settings import as_document
+from training.console.bridges import physics_behind
+from training.console.messages import command_line
+from training.console.tracks import track_fingerprints
+from training.runs.folders import RECORD_NAME
+from training.runs.plan import Plan
+from training.runs.run import Run
+
+_PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy", "numba", "websocket-client", "tensorboard")
+
+
+def write_record(plan: Plan, run: Run) -> Path:
+    """Write a run's record; what a resumed run goes on with stands beside what it began with.
+
+    Args:
+        plan: What is going to be done.
+        run: Its run, with the name that it has got.
+    """
+    physics = physics_behind(run.bridge)
+    arguments = run.algorithm.arguments(run.settings, run.num_envs)
+    record = {
+        "run": run.name,
+        "algorithm": run.algorithm.name,
+        "command": command_line(["python", "-m", run.algorithm.script, *sys.argv[1:]]),
+        **surroundings(),
+        "seed": run.seed,
+        "begins_with": str(plan.beginning.data.path) if plan.beginning else None,
+        "first_step": run.first_step,
+        "timesteps": run.timesteps,
+        "num_envs": run.num_envs,
+        "hyperparameters": as_document(run.settings),
+        "algorithm_arguments": {name: value for name, value in arguments.items() if _is_plain(value)},
+        "ai_config": run.config.to_json(),
+        "physics_fingerprint": physics.fingerprint if physics else None,
+        "track_fingerprints": track_fingerprints(run.tracks),
+        "arguments": plan.options,
+    }
+    path = run.log_dir / (RECORD_NAME if run.first_step == 0 else f"config_from_{run.first_step}_steps.json")
+    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str)
+
+
+def surroundings() -> dict[str, Any]:
+    """Return when, with which versions and from which commit something is run."""
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "commit": _commit(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """Return the project's commit, with "-dirty" where files differ from it; None where it is no clone."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, "-C", str(PROJECT_ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None

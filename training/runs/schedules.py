@@ -1,0 +1,118 @@
+"""What changes over a run: exploration noise, penalties, and when an off-policy algorithm learns and logs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import unwrap_vec_wrapper
+
+from training.algorithms.settings import Settings
+from training.runs.periodic import PeriodicCallback
+from training.runs.shaping import SmoothSteering
+
+LOG_FREQUENCY = 1_000  # environment steps between the points of an off-policy algorithm in TensorBoard
+
+
+def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]:
+    """Return what changes over a run with these hyper-parameters."""
+    schedules: list[BaseCallback] = [ReplayBufferWarmUp(), LogSchedule(LOG_FREQUENCY)] if is_off_policy else []
+    if settings.exploration_schedule is not None:
+        schedules.append(ExplorationSchedule(*settings.exploration_schedule))
+    if settings.steering_penalty_schedule is not None:
+        schedules.append(SteeringPenaltySchedule(*settings.steering_penalty_schedule))
+    return schedules
+
+
+class LogSchedule(PeriodicCallback):
+    """Writes an off-policy algorithm's log every so many environment steps.
+
+    By itself it would write once for each episode that ends: never while all go on, many times when all end at once.
+    """
+
+    def _on_rollout_end(self) -> None:
+        if self.is_due():
+            self.model.dump_logs()
+
+
+class ReplayBufferWarmUp(BaseCallback):
+    """Lets a driver whose replay buffer is empty drive for a while before it learns on, as it did when it began.
+
+    stable-baselines3 would learn from the first few steps over and over, since the step counter is past the start.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gradient_steps: int | None = None
+
+    def _on_training_start(self) -> None:
+        model: Any = self.model
+        if self.num_timesteps >= model.learning_starts and self._filled() < model.learning_starts:
+            self._gradient_steps, model.gradient_steps = model.gradient_steps, 0
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        if self._gradient_steps is not None and self._filled() >= self.model.learning_starts:  # type: ignore[attr-defined]
+            self.model.gradient_steps, self._gradient_steps = self._gradient_steps, None  # type: ignore[attr-defined]
+
+    def _on_training_end(self) -> None:
+        if self._gradient_steps is not None:  # it is saved with the model
+            self.model.gradient_steps = self._gradient_steps  # type: ignore[attr-defined]
+
+    def _filled(self) -> int:
+        buffer: Any = self.model.replay_buffer  # type: ignore[attr-defined]
+        return int(buffer.size() * buffer.n_envs)
+
+
+class ExplorationSchedule(BaseCallback):
+    """Keeps PPO's exploration noise below a line that falls over the run."""
+
+    def __init__(self, start: Sequence[float], end: float) -> None:
+        """Make it.
+
+        Args:
+            start: Logarithm of the noise of each action at the begin of the run.
+            end: That of all at its end.
+        """
+        super().__init__()
+        self._start = torch.tensor(start)
+        self._end = end
+
+    def _on_rollout_start(self) -> None:
+        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        limit = self._end + (self._start - self._end) * remaining
+        log_std: Any = self.model.policy.log_std
+        with torch.no_grad():
+            log_std.copy_(torch.minimum(log_std, limit.to(log_std.device)))
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class SteeringPenaltySchedule(BaseCallback):
+    """Lets the penalty on changes of the steering grow over the run, by an equal factor in equal times.
+
+    While a driver explores, most changes are noise, and a large penalty on them would drown out the laps.
+    """
+
+    def __init__(self, start: float, end: float) -> None:
+        """Make it.
+
+        Args:
+            start: Weight of the penalty at the begin of the run.
+            end: That at its end.
+        """
+        super().__init__()
+        self._start = start
+        self._end = end
+
+    def _on_rollout_start(self) -> None:
+        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        shaped = unwrap_vec_wrapper(self.training_env, SmoothSteering)
+        if shaped is not None:
+            shaped.weight = self._end * (self._start / self._end) ** remaining
+
+    def _on_step(self) -> bool:
+        return True

@@ -1,0 +1,38 @@
+"""A training script from its command line to its exit code, whatever the algorithm."""
+
+import argparse
+from collections.abc import Sequence
+
+from training.algorithms.algorithm import Algorithm
+from training.algorithms.registry import algorithm_named
+from training.console.bridges import open_bridge
+from training.console.messages import say
+from training.console.parser import run_script
+from training.console.warm_up import WarmUp
+from training.runs.options import TrainingOptions, make_options, make_parser
+from training.runs.plan import make_plan
+
+
+def run_training(name: str, argv: Sequence[str] | None) -> int:
+    """Run the training script of an algorithm and return its exit code.
+
+    Args:
+        name: The algorithm's.
+        argv: The command line; None is that of the process.
+    """
+    algorithm = algorithm_named(name)
+
+    def body(arguments: argparse.Namespace) -> int:
+        return _train(algorithm, make_options(algorithm, arguments))
+
+    return run_script(body, make_parser(algorithm).parse_args(argv))
+
+
+def _train(algorithm: Algorithm, options: TrainingOptions) -> int:
+    with open_bridge(options) as bridge:
+        plan = make_plan(algorithm, options, bridge)
+        for sentence in plan.sentences:
+            say(sentence)
+        with WarmUp(None if bridge else plan.run.tracks[0]):
+            from training.runs.session import carry_out  # PyTorch takes 2 s to load; the simulator is loaded meanwhile
+        return carry_out(plan)

@@ -1,0 +1,176 @@
+"""Carrying out a plan: the run takes its name, trains under its callbacks, and is saved whatever its end."""
+
+import contextlib
+import dataclasses
+import time
+from typing import Any
+
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+from tqdm.contrib.logging import logging_redirect_tqdm
+
+from racer_env.errors import ModelError
+from racer_env.tracks.names import VALIDATION_SEED
+from training.algorithms.settings import as_document
+from training.checkpoints.files import BEST, model_path
+from training.console.interruption import Interrupted, Interruption
+from training.console.messages import count_of, in_short, say
+from training.console.parser import DONE
+from training.evaluation.course import Course, CourseCars, without_time_for_a_lap
+from training.runs.beginning import check_beginning, make_model
+from training.runs.best_model import BestModelCallback, best_score_of
+from training.runs.checkpointing import CheckpointPairCallback
+from training.runs.ending import save_final, save_interrupted, say_end
+from training.runs.environment import make_training_env
+from training.runs.fastest_laps import FastestLaps
+from training.runs.folders import choose_run_name, claim_folders, hold_run, keep_later, remove_run, set_aside
+from training.runs.health import HealthCallback
+from training.runs.metrics import RacerMetricsCallback
+from training.runs.options import name_prefix
+from training.runs.plan import Plan
+from training.runs.progress import ProgressCallback
+from training.runs.provenance import write_record
+from training.runs.run import Run
+from training.runs.schedules import schedules_for
+from training.runs.tensorboard import RunTensorBoard
+
+
+def carry_out(plan: Plan) -> int:
+    """Train as a plan says, and return the script's exit code.
+
+    Raises:
+        ModelError: What it begins with is damaged, or another process has its name.
+        TrainingError: Numbers are no longer finite.
+    """
+    transitions = check_beginning(plan)
+    with contextlib.ExitStack() as stack:
+        run = _claim(plan, stack)
+        if plan.may_exist and plan.resumed is not None and not plan.overwrites:
+            keep_later(plan.resumed, run.logs_dir)
+        write_record(plan, run)
+        for sentence in without_time_for_a_lap(run.tracks, run.config):
+            say(f"warning: {sentence}; no lap can be completed in training")
+        env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
+        model = make_model(plan, run, env, transitions)
+        names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
+        cars, steps = count_of(run.num_envs, "car"), count_of(run.timesteps, "step")
+        say(f"training run {run.name!r} on {in_short(names)} with {cars} for {steps}")
+        return train(run, model, env)
+
+
+def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
+    """Take the run's name on disk; where it is an automatic one that another run has just taken, the next."""
+    run = plan.run
+    while True:
+        try:
+            with contextlib.ExitStack() as attempt:
+                attempt.enter_context(hold_run(run.name, run.models_dir, run.logs_dir))
+                if plan.overwrites:
+                    remove_run(run.name, run.models_dir, run.logs_dir)
+                claim_folders(run.name, run.models_dir, run.logs_dir, plan.may_exist)
+                stack.enter_context(attempt.pop_all())
+                return run
+        except ModelError:
+            if not plan.has_own_name:
+                raise
+        name = choose_run_name(None, name_prefix(run.algorithm), run.models_dir, run.logs_dir, plan.may_exist)
+        run = dataclasses.replace(run, name=name)
+
+
+def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
+    """Train, show progress, save checkpoints and the best model, and save the end whatever it is.
+
+    Returns:
+        The script's exit code.
+    """
+    board = RunTensorBoard(run.log_dir, run.first_step)
+    board.describe(_described(run), [track.id for track in run.eval_tracks])
+    model.set_logger(Logger(str(run.log_dir), [board]))
+    metrics = RacerMetricsCallback()
+    progress = ProgressCallback(metrics, run.timesteps)
+    is_off_policy = isinstance(model, OffPolicyAlgorithm)
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(Interruption())
+        stack.callback(env.close)
+        best = _make_best(run, env, stack)
+        callbacks: list[BaseCallback] = [
+            HealthCallback(env),
+            metrics,
+            *schedules_for(run.settings, is_off_policy),
+            _make_checkpointing(run, env),
+            *([best] if best is not None else []),
+            progress,
+        ]
+        try:
+            with logging_redirect_tqdm():  # what a bridge logs must not break the progress bar
+                model.learn(
+                    run.timesteps,
+                    callback=CallbackList(callbacks),
+                    log_interval=None if is_off_policy else 1,  # type: ignore[arg-type]
+                    reset_num_timesteps=not run.first_step,
+                )
+                save_final(run, model, env)
+        except BaseException as error:
+            progress.close()
+            if model.num_timesteps == run.first_step:  # nothing to lose
+                raise
+            ended_by = save_interrupted(run, model, env, error)
+            if isinstance(ended_by, Interrupted):
+                return ended_by.exit_code
+            raise ended_by from ended_by.__cause__
+    progress.close()
+    say_end(run, model.num_timesteps - run.first_step, time.monotonic() - began, metrics, best)
+    return DONE
+
+
+def _described(run: Run) -> dict[str, Any]:
+    """Return what a run differs by from others."""
+    tracks = in_short([track.id for track in run.tracks])
+    named = {"algorithm": run.algorithm.name, "tracks": tracks, "num_envs": run.num_envs, "seed": run.seed}
+    return {**named, **as_document(run.settings)}
+
+
+def _make_checkpointing(run: Run, env: VecNormalize) -> CheckpointPairCallback:
+    return CheckpointPairCallback(
+        run.checkpoint_freq,
+        run.models_dir,
+        run.name,
+        env,
+        keep=run.keep_checkpoints,
+        with_buffer=run.with_buffer,
+    )
+
+
+def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> BestModelCallback | None:
+    if not run.eval_freq:
+        return None
+    course = Course(
+        run.eval_tracks,
+        run.config,
+        run.eval_laps,
+        random_starts=run.eval_random_starts,
+        seed=VALIDATION_SEED,
+        bridge=run.bridge,
+        keeps_actions=True,
+    )
+    cars = stack.enter_context(contextlib.closing(CourseCars(course)))
+    best = run.path(BEST)
+    if best_score_of(best)[0] != best_score_of(best, course.in_words())[0]:
+        other = set_aside([best], run.name, run.logs_dir)
+        kept = model_path(run.models_dir, other, BEST)
+        say(f"{best.name} was measured on other laps or tracks; it is kept as {kept}")
+    return BestModelCallback(
+        cars,
+        env,
+        best,
+        frequency=run.eval_freq,
+        reversal_cost=run.settings.reversal_cost,
+        action_repeat=run.settings.action_repeat,
+        stop_when_competent=run.stop_when_competent,
+        stop_when_lap_time=run.stop_when_lap_time,
+        records=FastestLaps(run.log_dir, run.name),
+    )

@@ -1,0 +1,76 @@
+"""What a run's TensorBoard shows besides stable-baselines3's own: hyper-parameters, and a page of laps first."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stable_baselines3.common.logger import TensorBoardOutputFormat
+from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
+
+from training.evaluation.summary import MAX_TRACKS_APART
+
+# The figures that HPARAMS compares runs by.
+METRICS = (
+    *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/completion", "eval/clean_laps"),
+    *("eval/mean_reward", "racer/best_lap_time_sec", "racer/completion_rate"),
+)
+_MULTILINE = "Multiline"
+
+
+class RunTensorBoard(TensorBoardOutputFormat):
+    """Writes a run's events.
+
+    Where the run goes on, what stands there beyond its first step, a killed run has left, and it is hidden.
+    """
+
+    def __init__(self, folder: Path, first_step: int) -> None:
+        self.writer = SummaryWriter(log_dir=str(folder), purge_step=first_step + 1 if first_step else None)
+        self._is_closed = False
+
+    def describe(self, hyperparameters: Mapping[str, Any], track_ids: Sequence[str]) -> None:
+        """Write hyper-parameters and the layout of the custom page.
+
+        Args:
+            hyperparameters: By name; what is no number, text or truth value is written as text.
+            track_ids: Where the run trains.
+        """
+        plain = {
+            name: value if isinstance(value, bool | int | float | str) else str(value)
+            for name, value in hyperparameters.items()
+        }
+        writer: Any = self.writer
+        summaries: Any = hparams
+        for summary in summaries(plain, dict.fromkeys(METRICS, 0.0)):  # add_hparams would open a run of its own
+            writer.file_writer.add_summary(summary)
+        self.writer.add_custom_scalars(_layout(track_ids))
+
+
+def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """Return the charts of the custom page, the most important first."""
+
+    def charts(name: str, trained: str) -> list[str]:
+        """Return the tags of a figure, of all tracks and of each."""
+        apart = list(track_ids) if 1 < len(track_ids) <= MAX_TRACKS_APART else []
+        return [f"eval/{name}", *(f"eval_{track}/{name}" for track in apart), trained]
+
+    return {
+        "1 laps": {
+            "lap time in s": [_MULTILINE, charts("mean_lap_time_sec", "racer/mean_lap_time_sec")],
+            "best lap time in s": [_MULTILINE, charts("best_lap_time_sec", "racer/best_lap_time_sec")],
+            "pace in units/s": [_MULTILINE, ["eval/pace_units_per_sec"]],
+            "completion": [_MULTILINE, charts("completion", "racer/completion_rate")],
+        },
+        "2 reward": {
+            "reward of an episode": [_MULTILINE, charts("mean_reward", "rollout/ep_rew_mean")],
+            "components in training": [_MULTILINE, ["reward/.*"]],
+        },
+        "3 driving": {
+            "off track": [_MULTILINE, charts("off_track_share", "racer/off_track_share")],
+            "steering reversals per second": [_MULTILINE, ["eval/steer_reversals_per_sec"]],
+            "success": [_MULTILINE, ["eval/success", "eval/moving_start_success", "eval/standing_start_success"]],
+            "stalls": [_MULTILINE, ["eval/stalls"]],
+            "wall contact": [_MULTILINE, ["racer/wall_contact_share"]],
+            "speed in units/s": [_MULTILINE, ["racer/mean_speed"]],
+        },
+    }

@@ -1,0 +1,13 @@
+"""What ``python training/train_ppo.py`` finds in the place of the package: the way to start a script.
+
+Python looks for modules beside a script that is started by its path, so there the name ``training`` means this file.
+"""
+
+import sys
+from pathlib import Path
+
+print(
+    f"error: start it as a module, from the project's folder: python -m training.{Path(sys.argv[0]).stem}",
+    file=sys.stderr,
+)
+sys.exit(2)
