@@ -4,6 +4,7 @@
 ``import racer_env``, and ``import gymnasium`` where this is installed, load neither the compiled engine nor PyTorch.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from gymnasium.envs.registration import register, registry
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv", "register_env"]
 
 ENV_ID = "TopDownRacer-v0"
+_LAZY = {"RacerEnv": "racer_env.env", "RacerVecEnv": "racer_env.vec_env"}
 
 
 def register_env() -> None:
@@ -24,14 +26,8 @@ def register_env() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "RacerEnv":
-        from racer_env.env import RacerEnv
-
-        return RacerEnv
-    if name == "RacerVecEnv":
-        from racer_env.vec_env import RacerVecEnv
-
-        return RacerVecEnv
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'racer_env' has no attribute {name!r}")
 
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from racer_env.contract import REWARD_COMPONENTS, STEP_INFO
 from racer_env.engine import Engine
 
-MAX_ACTION_REPEAT = 60  # ticks; a second
-
 # How an info's fields join over the ticks of a decision: components are summed, whether something happened is whether
 # it happened on any tick, and of everything else the last tick counts.
 SUMMED = REWARD_COMPONENTS

@@ -16,6 +16,7 @@ from racer_env.errors import ActionError
 TICKS_PER_SECOND = 60
 DT = 1.0 / TICKS_PER_SECOND  # seconds in a tick
 RAY_COUNT = 9
+MAX_ACTION_REPEAT = TICKS_PER_SECOND  # ticks that an action may be held
 
 
 class Value(NamedTuple):

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from racer_env.action_repeat import MAX_ACTION_REPEAT, ActionRepeat, Decision
+from racer_env.action_repeat import ActionRepeat, Decision
 from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
 from racer_env.bridge.engine import BridgeEngine
 from racer_env.config import AiConfig, load_config
-from racer_env.contract import Placement
+from racer_env.contract import MAX_ACTION_REPEAT, Placement
 from racer_env.engine import Engine, NextStart
 from racer_env.errors import ClosedError, ConfigError
 from racer_env.simulator.engine import SimulatorEngine
@@ -105,11 +105,9 @@ class RacerVecEnv(VecEnv):
             render_mode: None, or what ``render`` does, as in ``RacerEnv``; ``"human"`` shows what is rendered.
             tracks_dir: A folder with track files of one's own.
             view: How it is drawn; all cars are in one picture.
-            random_start_share: Share of the episodes that start anywhere, on the move; the others start at rest
-                on the line.
+            random_start_share: Share of the episodes that start anywhere, on the move; the others start on the line.
             standing_share: Share of the random starts that are at rest.
-            equal_road_value: Scale each track's weight of progress by its length over the mean length, so that a
-                unit of road earns the same on all of them.
+            equal_road_value: Scale progress by each track's length, so that a unit of road earns the same on all.
             action_repeat: Ticks that each action holds, see the class.
 
         Raises:
@@ -117,28 +115,20 @@ class RacerVecEnv(VecEnv):
             ConfigError: An argument is out of range, or asks for what a bridge does not know.
             TrackError: A track does not exist or is wrong.
         """
-        _check_share("random_start_share", random_start_share)
-        _check_share("standing_share", standing_share)
-        if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
-            raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
-        check_render_mode(render_mode)
+        _check_arguments(random_start_share, standing_share, action_repeat, render_mode)
         self.random_start_share = random_start_share
         self.standing_share = standing_share
         self.action_repeat = action_repeat
         self._actions: npt.NDArray[np.floating] | None = None
-        self._is_reset = False
-        self._is_closed = False
+        self._is_reset = self._is_closed = False
+        self._scene: Scene | None = None
         config = load_config(config_path) if config is None else config
         with contextlib.ExitStack() as stack:
             self._bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
             tracks = tracks_on(self._bridge, track_id, tracks_dir)
-            num_envs = len(tracks) if num_envs is None else num_envs
-            if num_envs < len(tracks):
-                raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {num_envs}")
-            self._starts: list[Any] = [None] * num_envs  # of the reset that is being made
-            self._random = [np.random.default_rng() for _ in range(num_envs)]
-            self.cars = [Car(index, tracks[index % len(tracks)], render_mode) for index in range(num_envs)]
-            self._scene: Scene | None = None
+            self.cars = _make_cars(tracks, num_envs, render_mode)
+            self._starts: list[Any] = [None for _ in self.cars]  # of the reset that is being made
+            self._random = [np.random.default_rng() for _ in self.cars]
             if render_mode is None:
                 self._engine = self._make_engine(tracks, config, equal_road_value, self._next_start)
             else:
@@ -146,7 +136,7 @@ class RacerVecEnv(VecEnv):
             stack.callback(self._engine.close)
             self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()
-        super().__init__(num_envs, make_observation_space(), make_action_space())
+        super().__init__(len(self.cars), make_observation_space(), make_action_space())
 
     @property
     def simulator(self) -> Simulator:
@@ -272,16 +262,13 @@ class RacerVecEnv(VecEnv):
     def _make_drawn_engine(
         self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, view: "View | None"
     ) -> Engine:
-        from racer_env.rendering.drawn_engine import DrawnEngine, NotedStarts
-        from racer_env.rendering.scene import Scene, View
-        from racer_env.rendering.shadow import Shadow
-        from racer_env.tracks import known_track
+        from racer_env.rendering import drawn_engine  # pygame takes 0.2 s to load
 
-        known = [known_track(track) for track in tracks]
-        starts = NotedStarts(self._next_start)
-        self._scene = Scene(known, len(self.cars), view or View())
-        shadow = None if self._bridge is None else Shadow(known, len(self.cars))
-        return DrawnEngine(self._make_engine(tracks, config, equal_road_value, starts), self._scene, starts, shadow)
+        starts = drawn_engine.NotedStarts(self._next_start)
+        engine = self._make_engine(tracks, config, equal_road_value, starts)
+        self._scene = drawn_engine.make_scene(tracks, len(self.cars), view)
+        shadow = drawn_engine.make_shadow(tracks, len(self.cars)) if self._bridge is not None else None
+        return drawn_engine.DrawnEngine(engine, self._scene, starts, shadow)
 
     def _make_engine(
         self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, next_start: NextStart
@@ -317,9 +304,22 @@ class RacerVecEnv(VecEnv):
             raise ClosedError("the environment is closed; make a new one")
 
 
-def _check_share(name: str, share: float) -> None:
-    if not 0.0 <= share <= 1.0:
-        raise ConfigError(f"{name} must be within [0, 1], got {share}")
+def _check_arguments(
+    random_start_share: float, standing_share: float, action_repeat: int, render_mode: str | None
+) -> None:
+    for name, share in (("random_start_share", random_start_share), ("standing_share", standing_share)):
+        if not 0.0 <= share <= 1.0:
+            raise ConfigError(f"{name} must be within [0, 1], got {share}")
+    if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
+        raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
+    check_render_mode(render_mode)
+
+
+def _make_cars(tracks: Sequence[AnyTrack], num_envs: int | None, render_mode: str | None) -> list[Car]:
+    count = len(tracks) if num_envs is None else num_envs
+    if count < len(tracks):
+        raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {count}")
+    return [Car(index, tracks[index % len(tracks)], render_mode) for index in range(count)]
 
 
 def _lengths_over_mean(tracks: Sequence[AnyTrack]) -> list[float]:

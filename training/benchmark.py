@@ -1,5 +1,6 @@
 """Measure how fast the environment steps: ``python -m training.benchmark --target 2000``."""
 
+import importlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -39,9 +40,7 @@ def _benchmark(options: BenchmarkOptions) -> int:
 def __getattr__(name: str) -> Any:
     if name not in ("run_benchmark", "make_actions"):
         raise AttributeError(f"module 'training.benchmark' has no attribute {name!r}")
-    from training.engines import speed  # the command line does without PyTorch
-
-    return getattr(speed, name)
+    return getattr(importlib.import_module("training.engines.speed"), name)  # the command line does without PyTorch
 
 
 if __name__ == "__main__":

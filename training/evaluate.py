@@ -34,30 +34,29 @@ def _drive(options: EvaluationOptions) -> int:
         needs_known = options.keeps_drives or options.random_starts > 0 or options.par_times is not None
         known = known_tracks(tracks) if needs_known else []
         with WarmUp(None if bridge else tracks[0], quiet=options.json):
-            from training.evaluation.measuring import measure  # loads Numba, beside which the warm-up compiles
-            from training.evaluation.printing import print_measurement
-        found = measure(options, config, tracks, known, bridge)
-    print_measurement(options, found)
+            from training.evaluation import measuring, printing  # Numba takes 1 s to load, the warm-up works meanwhile
+        found = measuring.measure(options, config, tracks, known, bridge)
+    printing.print_measurement(options, found)
     tell = note if options.json else say
     if options.par_times not in (None, Path()) and found.pars is not None:
         write_par_times(options.par_times, found.pars)
         tell(f"saved {options.par_times}")
     if options.keeps_drives:
-        from training.drives.output import show_evaluations  # pygame and Matplotlib take 0.5 s to load
+        from training.drives import output  # pygame and Matplotlib take 1 s to load
 
-        show_evaluations(options, [found.evaluation, *([found.compared] if found.compared else [])], known, tell)
+        output.show_evaluations(options, [found.evaluation, *([found.compared] if found.compared else [])], known, tell)
     return DONE if found.pars is None or len(found.pars["tracks"]) == len(tracks) else ANSWER_IS_NO
 
 
 def _replay(options: EvaluationOptions) -> int:
     """Drive a recording again, and treat it as any other drive."""
-    from training.drives.output import replay, show
-    from training.evaluation.printing import print_measurement
+    from training.drives import output
+    from training.evaluation import printing
 
     assert options.replay is not None
-    found, driven = replay(options.replay)
-    print_measurement(options, found)
-    show(options, [driven], note if options.json else say)
+    found, driven = output.replay(options.replay)
+    printing.print_measurement(options, found)
+    output.show(options, [driven], note if options.json else say)
     return DONE
 
 

@@ -13,11 +13,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _watch(options: WatchOptions) -> int:
-    from training.drives.entrants import gather  # Numba and pygame take 1 s to load
-    from training.drives.race_window import show_race
+    from training.drives import entrants, race_window  # Numba and pygame take 1 s to load
 
-    entrants, tracks = gather(options)
-    result = show_race(entrants, tracks, options.camera, options.laps if options.drive else None)
+    who, tracks = entrants.gather(options)
+    result = race_window.show_race(who, tracks, options.camera, options.laps if options.drive else None)
     if result:
         say(result.replace("\n", ", "))
     return DONE

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from racer_env.bridge.client import BridgeClient
-from racer_env.bridge.messages import Peer
+from racer_env.bridge.peer import Peer
 from racer_env.bridge.process import BridgeProcess
 from racer_env.bridge.url import AUTO, bridge_urls
 from racer_env.contract import Placement

@@ -14,7 +14,6 @@ import websocket
 
 from racer_env.bridge.messages import (
     FloatArray,
-    Peer,
     StepResult,
     StepResults,
     close_request,
@@ -33,6 +32,7 @@ from racer_env.bridge.messages import (
     step_request,
     track_request,
 )
+from racer_env.bridge.peer import Peer
 from racer_env.bridge.url import DEFAULT_URL, parse_url
 from racer_env.config import AiConfig
 from racer_env.contract import Placement

@@ -6,13 +6,14 @@ another type or range, is a ``BridgeProtocolError`` that says what came.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
+from racer_env.bridge.peer import Peer, PeerTrack
 from racer_env.config import AiConfig
 from racer_env.contract import (
     INFO_DTYPE,
@@ -48,40 +49,6 @@ _BOOL_COLUMNS = [
 ]
 _FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + len(RESET_INFO_KEYS)  # the car first
 _NOWHERE = Placement(0.0)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """What a bridge says about itself.
-
-    Attributes:
-        protocol: The highest version of the protocol that it speaks.
-        physics: Fingerprint of its physics; None if it speaks version 1.
-        max_envs: Most cars on one connection.
-        tracks: Its tracks by id; empty if it speaks version 1.
-    """
-
-    protocol: int = 1
-    physics: str | None = None
-    max_envs: int = 1
-    tracks: Mapping[str, "PeerTrack"] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class PeerTrack:
-    """A track that a bridge offers.
-
-    Attributes:
-        id: Its name on the wire.
-        name: Its name for people.
-        length: Of a lap, in units.
-        fingerprint: As ``Track.fingerprint``.
-    """
-
-    id: str
-    name: str
-    length: float
-    fingerprint: str
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """An engine whose cars are drawn."""
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ import numpy.typing as npt
 
 from racer_env.contract import Placement
 from racer_env.engine import Engine, NextStart
-from racer_env.rendering.scene import Scene
+from racer_env.rendering.scene import Scene, View
 from racer_env.rendering.shadow import Shadow
 from racer_env.simulator.engine import SimulatorEngine
+from racer_env.tracks import AnyTrack, known_track
 
 
 class NotedStarts:
@@ -89,3 +91,17 @@ class DrawnEngine:
             self._shadow.place(list(cars), placements)
         for car in cars:
             self.scene.begin(car, self._states[car], self.engine.observations[car])
+
+
+def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None) -> Scene:
+    """Return the scene of so many cars, car i on track i modulo their number.
+
+    Raises:
+        RenderError: Only a bridge knows one of the tracks.
+    """
+    return Scene([known_track(track) for track in tracks], num_cars, view or View())
+
+
+def make_shadow(tracks: Sequence[AnyTrack], num_cars: int) -> Shadow:
+    """Return the simulator that drives along with the cars of a bridge; see ``make_scene``."""
+    return Shadow([known_track(track) for track in tracks], num_cars)

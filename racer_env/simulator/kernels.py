@@ -31,17 +31,8 @@ from racer_env.contract import (
     EpisodeLimits,
     RewardWeights,
 )
-from racer_env.simulator.tables import (
-    BEGIN_BITS,
-    BEGIN_UNIT,
-    BLOCK,
-    CACHE_LINE,
-    CELL,
-    CONTACT_REACH,
-    NEAR_STEP,
-    SAFETY,
-    VIEW_DIRECTIONS,
-)
+from racer_env.simulator.table_kernels import BEGIN_BITS, BEGIN_UNIT, BLOCK, CELL, NEAR_STEP, SAFETY, VIEW_DIRECTIONS
+from racer_env.simulator.tables import CACHE_LINE, CONTACT_REACH
 from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
 
 ROAD, RUNOFF, SHOULDER = 0, 1, 2  # surface codes
@@ -122,15 +113,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         terminated, truncated: (N,) bool, written.
     """
     tracks, segments, chords, samples, sample_chords, wall_x, wall_y = tables[:7]
-    (
-        cells,
-        near,
-        contact_ranges,
-        sample_ranges,
-        views,
-        blocks,
-        gates,
-    ) = tables[7:]
+    cells, near, contact_ranges, sample_ranges, views, blocks, gates = tables[7:]
     old = np.empty((len(cars), 3))
     hits = np.empty(BLOCK)
     indices = np.arange(len(cars))
@@ -143,46 +126,14 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             old[i, 0], old[i, 1], old[i, 2] = car.x, car.y, car.arc_length
             _drive(car, physics[0], actions[i, STEER], actions[i, THROTTLE], actions[i, BRAKE])
             _collide(
-                tracks[car.track],
-                cells,
-                near,
-                contact_ranges,
-                wall_x,
-                wall_y,
-                car,
-                physics[0],
-                old[i, 0],
-                old[i, 1],
+                tracks[car.track], cells, near, contact_ranges, wall_x, wall_y, car, physics[0], old[i, 0], old[i, 1]
             )
-        _locate(
-            tracks,
-            cells,
-            near,
-            sample_ranges,
-            samples,
-            segments,
-            chords,
-            sample_chords,
-            cars,
-            group,
-        )
+        _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sample_chords, cars, group)
         for i in group:
             car = cars[i]
             track = tracks[car.track]
             _time_gates(track, gates, car, old[i, 0], old[i, 1])
-            _reward(
-                track,
-                cells,
-                near,
-                contact_ranges,
-                wall_x,
-                wall_y,
-                physics[0],
-                rules[0],
-                car,
-                old[i, 2],
-                infos[i],
-            )
+            _reward(track, cells, near, contact_ranges, wall_x, wall_y, physics[0], rules[0], car, old[i, 2], infos[i])
             rewards[i] = _sum_components(infos[i])
             terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
             truncated[i] = car.step_count >= rules[0].max_steps

@@ -12,7 +12,8 @@ from racer_env.contract import ACTION_SIZE, INFO_DTYPE, OBSERVATION_SIZE, checke
 from racer_env.errors import ConfigError
 from racer_env.physics import Physics
 from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step_cars
-from racer_env.simulator.tables import CONTACT_REACH, VIEW_DISTANCE, build_all_tables
+from racer_env.simulator.table_kernels import VIEW_DISTANCE
+from racer_env.simulator.tables import CONTACT_REACH, build_all_tables
 from racer_env.tracks import Track
 from racer_env.tracks.starts import Start, standing_start
 

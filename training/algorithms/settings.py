@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ConfigError
 from racer_env.json_files import Checker
 
@@ -44,7 +45,7 @@ class Settings:
         0.005, 0, 1, "share of the pace that a steering reversal per second costs in choosing the best model"
     )
     progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
-    action_repeat: int = setting(1, 1, 60, "ticks that each action is held; the model remembers it")
+    action_repeat: int = setting(1, 1, MAX_ACTION_REPEAT, "ticks that each action is held; the model remembers it")
 
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from racer_env.action_repeat import MAX_ACTION_REPEAT
+from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics

@@ -61,47 +61,36 @@ def run_benchmark(
     """Time step calls.
 
     Args:
-        steps: Timed calls.
+        steps, warmup: Timed calls, and calls before them.
         target: Environment steps per second to reach.
-        warmup: Calls before them.
         num_envs: Cars; 1 measures ``RacerEnv``, more ``RacerVecEnv``.
         track_id: The track, or its name.
-        config_path: Reward weights and episode limits; None is the project's.
+        config_path, bridge_url: As in ``RacerEnv``.
         actions: ``"random"``, held for HOLD_TICKS, or ``"driver"``, those of the scripted driver.
         engine: Measure the simulator alone, with the resets of finished cars.
         seed: Of the actions.
-        bridge_url: Where the game's bridge is, see ``RacerEnv``.
-        compare: Over a bridge, measure the embedded simulator too, in turns.
+        compare: Over a bridge, measure the simulator too, in turns.
 
     Returns:
         ``steps``, ``warmup``, ``elapsed_sec``, ``steps_per_sec`` (calls times cars), ``mean_ms``, ``p50_ms``,
-        ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; and what was measured: ``track_id``,
-        ``num_envs``, ``actions``, ``engine``, ``bridge_url``. Over a bridge also ``round_trip_ms``, the mean time of a
-        bare request and reply on one connection, measured in turns with the steps; with ``compare`` also ``embedded``,
-        the same figures of the embedded simulator, and ``embedded_ratio``, how many times as fast that is.
+        ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; what was measured, and beside it (``_compared``).
 
     Raises:
         BridgeError: The bridge cannot be reached, or fails.
         ConfigError: An argument is out of range.
         TrackError: There is no such track.
     """
-    if actions not in (RANDOM, DRIVER):
-        raise ConfigError(f"actions must be {RANDOM!r} or {DRIVER!r}, got {actions!r}")
-    if steps < 1 or warmup < 0 or num_envs < 1:
-        raise ConfigError(f"steps and num_envs must be at least 1, got {steps} and {num_envs}; warmup 0, got {warmup}")
+    _check(steps, warmup, num_envs, actions)
     config = load_config(config_path)
     with contextlib.ExitStack() as stack:
         bridge = bridge_at(stack, bridge_url, [track_id])
-        if bridge is not None and engine:
-            raise ConfigError(ENGINE_IS_EMBEDDED)
-        if bridge is None and compare:
-            raise ConfigError("compare needs a bridge to compare with, got no bridge_url")
+        _check_bridge(bridge, engine, compare)
         track = track_on(bridge, track_id)
-        sequence = make_actions(actions, track, num_envs, warmup + steps, seed)
         measured = _Subject(_make_step(stack, track, num_envs, config, bridge, engine))
         embedded = _Subject(_make_step(stack, track, num_envs, config, None, engine)) if compare else None
         bare = _Subject(_make_round_trip(stack, bridge)) if bridge is not None else None
-        _measure([subject for subject in (measured, embedded, bare) if subject is not None], sequence, warmup)
+        subjects = [subject for subject in (measured, embedded, bare) if subject is not None]
+        _measure(subjects, make_actions(actions, track, num_envs, warmup + steps, seed), warmup)
     return {
         "steps": steps,
         "warmup": warmup,
@@ -112,15 +101,33 @@ def run_benchmark(
         "num_envs": num_envs,
         "actions": actions,
         "engine": engine,
-        "bridge_url": None if bridge is None else bridge.urls,
+        "bridge_url": bridge.urls if bridge is not None else None,
         **_compared(measured, embedded, bare, steps, num_envs),
     }
+
+
+def _check(steps: int, warmup: int, num_envs: int, actions: str) -> None:
+    if actions not in (RANDOM, DRIVER):
+        raise ConfigError(f"actions must be {RANDOM!r} or {DRIVER!r}, got {actions!r}")
+    if steps < 1 or warmup < 0 or num_envs < 1:
+        raise ConfigError(f"steps and num_envs must be at least 1, got {steps} and {num_envs}; warmup 0, got {warmup}")
+
+
+def _check_bridge(bridge: Bridge | None, engine: bool, compare: bool) -> None:
+    if bridge is not None and engine:
+        raise ConfigError(ENGINE_IS_EMBEDDED)
+    if bridge is None and compare:
+        raise ConfigError("compare needs a bridge to compare with, got no bridge_url")
 
 
 def _compared(
     measured: "_Subject", embedded: "_Subject | None", bare: "_Subject | None", steps: int, num_envs: int
 ) -> dict[str, Any]:
-    """Return the figures of what was measured beside."""
+    """Return the figures of what was measured beside, in turns with the steps.
+
+    Over a bridge, ``round_trip_ms`` is the mean time of a bare request and reply on one connection; with ``compare``,
+    ``embedded`` has the figures of the embedded simulator, and ``embedded_ratio`` is how many times as fast that is.
+    """
     figures: dict[str, Any] = {}
     if bare is not None:
         figures["round_trip_ms"] = bare.elapsed / steps * 1e3

@@ -7,7 +7,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from racer_env.contract import ACTION_SIZE
+from racer_env.contract import ACTION_SIZE, MAX_ACTION_REPEAT
 from training.algorithms.algorithm import Algorithm, Linear
 from training.algorithms.settings import Settings, setting
 
@@ -18,7 +18,7 @@ class Td3Settings(Settings):
 
     learning_rate: float = setting(7e-4, 0, 1, "step size of actor and critics; constant")
     gamma: float = setting(0.98, 0, 1, "discount factor of future rewards")
-    action_repeat: int = setting(4, 1, 60, "ticks that each action is held; the model remembers it")
+    action_repeat: int = setting(4, 1, MAX_ACTION_REPEAT, "ticks that each action is held; the model remembers it")
     gradient_steps: int = setting(8, 1, 1000, "updates after each step of all cars")
     batch_size: int = setting(256, 2, 65536, "transitions in an update")
     tau: float = setting(0.02, 1e-6, 1, "how fast the target networks follow")

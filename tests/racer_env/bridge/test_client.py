@@ -25,7 +25,7 @@ from racer_env.errors import (
     ConfigError,
 )
 from tests.fake_peer import Close, Drop, FakePeer, Raw, Trickle, frame
-from tests.test_bridge_messages import HELLO, RESET, STEP
+from tests.racer_env.bridge.test_messages import HELLO, RESET, STEP
 
 SHORT_S = 0.3
 COAST = np.zeros(3)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_evaluate import figures
+from tests.training.test_evaluate import figures
 from training import evaluate
 from training.evaluation.episode import LINE, MOVING, Episode
 from training.evaluation.par_times import as_document, format_par_times, par_times

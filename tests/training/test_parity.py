@@ -11,8 +11,8 @@ import pytest
 from racer_env.tracks import Track
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_document
-from tests.test_bridge import OTHER_PHYSICS, hello_of
-from tests.test_bridge_client import always
+from tests.racer_env.bridge.test_bridge import OTHER_PHYSICS, hello_of
+from tests.racer_env.bridge.test_client import always
 from training.engines.parity import QUANTITIES, Comparison
 from training.parity import main
 

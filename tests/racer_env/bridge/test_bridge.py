@@ -18,8 +18,8 @@ from racer_env.tracks import Track, UnseenTrack
 from racer_env.tracks.starts import RANDOM, STANDING
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_track
-from tests.test_bridge_client import always
-from tests.test_bridge_messages import HELLO
+from tests.racer_env.bridge.test_client import always
+from tests.racer_env.bridge.test_messages import HELLO
 
 OTHER_PHYSICS = "cd" * 32
 

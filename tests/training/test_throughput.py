@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_benchmark import FIGURES
+from tests.training.test_benchmark import FIGURES
 from training.benchmark import run_benchmark
 
 

@@ -16,7 +16,7 @@ from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.tracks import Track, load_track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import TEST_CONFIG, FloatArray, random_actions, with_limits
-from tests.test_env import RESET_INFO_TYPES, STEP_INFO_TYPES, types_of
+from tests.racer_env.test_env import RESET_INFO_TYPES, STEP_INFO_TYPES, types_of
 
 COAST = [0.0, 0.0, 0.0]
 THROTTLE = [0.0, 1.0, 0.0]

@@ -1,0 +1,38 @@
+"""What a bridge says about itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a bridge says about itself.
+
+    Attributes:
+        protocol: The highest version of the protocol that it speaks.
+        physics: Fingerprint of its physics; None if it speaks version 1.
+        max_envs: Most cars on one connection.
+        tracks: Its tracks by id; empty if it speaks version 1.
+    """
+
+    protocol: int = 1
+    physics: str | None = None
+    max_envs: int = 1
+    tracks: Mapping[str, "PeerTrack"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PeerTrack:
+    """A track that a bridge offers.
+
+    Attributes:
+        id: Its name on the wire.
+        name: Its name for people.
+        length: Of a lap, in units.
+        fingerprint: As ``Track.fingerprint``.
+    """
+
+    id: str
+    name: str
+    length: float
+    fingerprint: str
