@@ -4,15 +4,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from training.checkpoints.data import read_model_data
+from training.checkpoints.checkpoint import find_checkpoint
 from training.checkpoints.files import (
     DRIVER_NAME,
     MODEL_NAME,
     STATISTICS_NAME,
     check_export_folder,
-    check_statistics,
-    find_model,
-    find_statistics,
 )
 from training.console.arguments import MODELS_DIR, add_track_arguments, track_flags
 from training.console.messages import command_line, say
@@ -66,10 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    data = read_model_data(find_model(arguments.model, arguments.models_dir))
-    if arguments.vecnorm is not None:
-        check_statistics(data, arguments.vecnorm)
-    statistics_path = arguments.vecnorm or find_statistics(data)
+    checkpoint = find_checkpoint(arguments.model, arguments.models_dir, statistics=arguments.vecnorm)
+    data = checkpoint.data
     tracks = load_tracks_for(data.track_ids, arguments.track_id, arguments.tracks_dir)
     note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, tracks)
     folder = arguments.output_dir or data.path.with_suffix("")
@@ -77,7 +72,7 @@ def _export(arguments: argparse.Namespace) -> int:
     say(f"exporting {data.path} ...")
     from training.exports.session import export  # PyTorch and ONNX take 3 s to load
 
-    if not export(data, statistics_path, tracks, folder, arguments.seed):
+    if not export(checkpoint, tracks, folder, arguments.seed):
         return ANSWER_IS_NO
     see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME)]
     say(f"see it lap: {command_line([*see, *track_flags(arguments.track_id, arguments.tracks_dir)])}")

@@ -5,11 +5,10 @@ from pathlib import Path
 from racer_env.errors import ModelError
 from racer_env.physics import Physics
 from racer_env.project import PRETRAINED_DRIVER
-from training.checkpoints.data import read_model_data
-from training.checkpoints.files import check_statistics, find_model, find_statistics, is_model_or_run, statistics_path
-from training.checkpoints.physics import check_physics
+from training.checkpoints.checkpoint import find_checkpoint
+from training.checkpoints.data import check_physics, read_model_data
+from training.checkpoints.files import find_model, is_model_or_run
 from training.console.arguments import MODELS_DIR
-from training.console.messages import note
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 
@@ -73,17 +72,12 @@ def load_driver(
         if not deterministic:
             raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
         return load_onnx_driver(exported, None if any_physics else physics)
-    data = read_model_data(find_model(name, models_dir))
-    if vecnorm is not None:
-        check_statistics(data, vecnorm)
-    statistics = (vecnorm or find_statistics(data)) if normalise else None
-    if not normalise and statistics_path(data.path).is_file():
-        note(f"--no-vecnorm leaves out {statistics_path(data.path)}, with which {data.path.name} was trained")
+    checkpoint = find_checkpoint(name, models_dir, statistics=vecnorm, normalises=normalise)
     if not any_physics:
-        check_physics(data, physics)
+        check_physics(checkpoint.data, physics)
     from training.drivers.trained import load_trained_driver  # PyTorch takes 2 s to load
 
-    return load_trained_driver(data, statistics, deterministic=deterministic, seed=seed, device=device)
+    return load_trained_driver(checkpoint, deterministic=deterministic, seed=seed, device=device)
 
 
 def _exported_path(name: str | Path, models_dir: Path) -> Path | None:

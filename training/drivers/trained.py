@@ -1,22 +1,18 @@
 """Drivers that training has saved: a model with the normalisation statistics that belong to it."""
 
-from pathlib import Path
 from typing import Any
 
-from training.checkpoints.data import ModelData
+from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.statistics import load_statistics
 from training.drivers.driver import Actions, Driver, Observations
 
 
-def load_trained_driver(
-    data: ModelData, statistics_path: Path | None, *, deterministic: bool, seed: int, device: str
-) -> Driver:
+def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: int, device: str) -> Driver:
     """Load a model as a driver.
 
     Args:
-        data: What its file says.
-        statistics_path: Of its statistics; None where it was trained on raw observations.
+        checkpoint: The model, with its statistics.
         deterministic: Whether it drives without exploration noise.
         seed: Of that noise.
         device: Of PyTorch.
@@ -24,10 +20,11 @@ def load_trained_driver(
     Raises:
         ModelError: Model or statistics are unreadable, or made for something else.
     """
+    data = checkpoint.data
     prepare(seed, device)
     model = load_model(data, None, device)
     model.set_random_seed(seed)  # loading has seeded with the seed of training
-    statistics = None if statistics_path is None else load_statistics(statistics_path)
+    statistics = None if checkpoint.statistics is None else load_statistics(checkpoint.statistics)
 
     def act(observations: Observations) -> Actions:
         seen: Any = observations if statistics is None else statistics.normalize_obs(observations)

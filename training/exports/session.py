@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from racer_env.tracks import AnyTrack
-from training.checkpoints.data import ModelData
+from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.statistics import load_statistics
@@ -14,12 +14,11 @@ from training.exports.checks import TOLERANCE, check_files
 from training.exports.files import write_files
 
 
-def export(data: ModelData, statistics_path: Path, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
+def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
     """Export a driver, and say what was written.
 
     Args:
-        data: What the model says about itself.
-        statistics_path: Of its normalisation.
+        checkpoint: The model, with its statistics.
         tracks: Where it is compared.
         folder: Where the files go.
         seed: Of the observations that it is compared on.
@@ -31,8 +30,10 @@ def export(data: ModelData, statistics_path: Path, tracks: Sequence[AnyTrack], f
         ModelError: Model or statistics are damaged.
         OSError: A file cannot be written.
     """
+    assert checkpoint.statistics is not None  # what is exported has its normalisation inside
+    data = checkpoint.data
     prepare(seed, "cpu")
-    model, statistics = load_model(data, None, "cpu"), load_statistics(statistics_path)
+    model, statistics = load_model(data, None, "cpu"), load_statistics(checkpoint.statistics)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # nothing takes its place before it was checked
         beside = Path(temporary)
         write_files(beside, data, model, statistics)

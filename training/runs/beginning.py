@@ -6,9 +6,9 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from training.algorithms.settings import as_document
+from training.checkpoints.data import UNKNOWN_PHYSICS
 from training.checkpoints.files import buffer_path
 from training.checkpoints.loading import load_model, prepare
-from training.checkpoints.physics import UNKNOWN_PHYSICS
 from training.checkpoints.replay_buffer import Transitions, fill_buffer, read_buffer
 from training.checkpoints.saving import remember
 from training.checkpoints.statistics import load_statistics
@@ -37,7 +37,8 @@ def check_beginning(plan: Plan) -> Transitions | None:
         return None
     data = plan.beginning.data
     note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, run.tracks)
-    load_statistics(plan.beginning.statistics)
+    if plan.beginning.statistics is not None:
+        load_statistics(plan.beginning.statistics)
     load_model(data, None, run.device)
     path = buffer_path(data.path)
     if not (run.algorithm.has_buffer and plan.resumed is not None and path.is_file()):

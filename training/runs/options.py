@@ -1,7 +1,6 @@
 """The command line of a training script, as one frozen object."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,10 @@ from racer_env.tracks.names import expand_names
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.presets import Preset, preset_names, preset_path, read_preset
 from training.algorithms.settings import described, override
-from training.checkpoints.files import find_model, run_of
-from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments
+from training.checkpoints.checkpoint import Checkpoint, find_checkpoint
+from training.checkpoints.data import ModelData
+from training.checkpoints.files import run_of
+from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_CARS, MAX_SEED, Parser, check_track_seed, positive_number, whole_number
 from training.evaluation.options import DEFAULT_LAPS
@@ -31,6 +32,7 @@ class TrainingOptions:
 
     Attributes:
         hyperparameters: Those of --preset and --hyperparams, by name; the latter override the former.
+        beginning: The checkpoint that --resume or --initialize-from names.
     """
 
     run_name: str | None
@@ -61,6 +63,46 @@ class TrainingOptions:
     stop_when_competent: bool
     stop_when_lap_time: float | None
     hyperparameters: tuple[dict[str, Any], ...]
+    beginning: Checkpoint | None
+
+    @property
+    def resumed(self) -> ModelData | None:
+        """The model whose run goes on; None where a new one begins."""
+        return self.beginning.data if self.beginning is not None and self.resume is not None else None
+
+    @property
+    def track_flags(self) -> list[str]:
+        """How to find the tracks again on the command line, where their ids are not enough."""
+        return track_flags(self.track_id, self.tracks_dir)
+
+    def resume_command(self, algorithm: Algorithm) -> list[str]:
+        """Return how to call the script again, without the model to resume, with what that does not carry."""
+        usual: dict[str, Any] = {**vars(make_parser(algorithm).parse_args([])), **defaults(algorithm)}
+        command = ["python", "-m", algorithm.script, *self.track_flags]
+        for name in _TOLD_AGAIN:
+            value = getattr(self, name)
+            if value != usual[name]:
+                command += _as_flags(f"--{name.replace('_', '-')}", value)
+        return command
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the options for a run's record; what presets say stands there apart."""
+        names = [field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning")]
+        values = {name: getattr(self, name) for name in names}
+        return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+# What a resumed run has to be told again, because the model does not carry it.
+_TOLD_AGAIN = (
+    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
+    *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
+)
+
+
+def _as_flags(flag: str, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return [flag if value else flag.replace("--", "--no-", 1)]
+    return [flag, *value] if isinstance(value, list) else [flag, str(value)]
 
 
 def make_parser(algorithm: Algorithm) -> Parser:
@@ -232,11 +274,13 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
 
     Raises:
         ConfigError: A preset is missing, wrong, or for another algorithm.
-        ModelError: There is no such model to resume.
+        ModelError: The model to begin with is missing or damaged.
         SystemExit: Options do not go together, or a set of tracks is wrong.
     """
     presets = _presets(algorithm, arguments)
-    before = _evaluations_before(arguments)
+    named = arguments.resume or arguments.initialize_from
+    beginning = find_checkpoint(named, arguments.models_dir) if named is not None else None
+    before = _evaluations_before(arguments.logs_dir, beginning) if beginning and arguments.resume else {}
     values = {**defaults(algorithm), **before}
     for preset in presets:
         values |= preset.arguments
@@ -250,7 +294,8 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         values["track_id"] = expand_names(values["track_id"], values["track_seed"])
     except (ConfigError, TrackError) as error:
         parser.error(str(error))
-    return TrainingOptions(**values, hyperparameters=tuple(preset.hyperparameters for preset in presets))
+    documents = tuple(preset.hyperparameters for preset in presets)
+    return TrainingOptions(**values, hyperparameters=documents, beginning=beginning)
 
 
 def defaults(algorithm: Algorithm) -> dict[str, Any]:
@@ -279,44 +324,12 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
     return presets
 
 
-def _evaluations_before(arguments: argparse.Namespace) -> dict[str, Any]:
+def _evaluations_before(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
     """Return how a run that is resumed was evaluated, as its record says; nothing where there is none that is whole."""
-    if arguments.resume is None:
-        return {}
-    record = arguments.logs_dir / run_of(find_model(arguments.resume, arguments.models_dir)) / RECORD_NAME
+    record = logs_dir / run_of(resumed.data.path) / RECORD_NAME
     kinds = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
     try:
         before = read_json(record, RunError, "run record")["arguments"]
         return {name: before[name] for name, kind in kinds.items() if type(before[name]) is kind}
     except (RunError, KeyError, TypeError):
         return {}
-
-
-def as_record(options: TrainingOptions) -> dict[str, Any]:
-    """Return options for a run's record; what presets say stands there apart."""
-    values = {field.name: getattr(options, field.name) for field in fields(options) if field.name != "hyperparameters"}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
-
-
-# What a resumed run has to be told again, because the model does not carry it.
-_TOLD_AGAIN = (
-    *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
-    *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
-)
-
-
-def flags_to_resume(algorithm: Algorithm, options: TrainingOptions) -> list[str]:
-    """Return the options that a resumed run needs again, as they stand on a command line."""
-    usual: dict[str, Any] = {**vars(make_parser(algorithm).parse_args([])), **defaults(algorithm)}
-    flags: Sequence[str] = []
-    for name in _TOLD_AGAIN:
-        value, flag = getattr(options, name), f"--{name.replace('_', '-')}"
-        if value == usual[name]:
-            continue
-        if isinstance(value, list):
-            flags = [*flags, flag, *value]
-        elif isinstance(value, bool):
-            flags = [*flags, flag if value else flag.replace("--", "--no-", 1)]
-        else:
-            flags = [*flags, flag, str(value)]
-    return [*flags]

@@ -14,30 +14,14 @@ from racer_env.errors import ConfigError, ModelError
 from racer_env.tracks.names import VALIDATION_SEED, expand_names
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.settings import Settings, as_document, overridden, override
-from training.checkpoints.data import ModelData, read_model_data
-from training.checkpoints.files import find_model, find_statistics, run_of
-from training.checkpoints.physics import check_physics
-from training.console.arguments import track_flags
+from training.checkpoints.checkpoint import Checkpoint
+from training.checkpoints.data import ModelData, check_physics
+from training.checkpoints.files import run_of
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
 from training.runs.folders import check_removable, choose_run_name
-from training.runs.options import TrainingOptions, as_record, flags_to_resume, name_prefix
+from training.runs.options import TrainingOptions, name_prefix
 from training.runs.run import Run
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """A model to begin with.
-
-    Attributes:
-        data: What it says about itself.
-        statistics: Its statistics file.
-        resumes: Whether its run goes on; otherwise a new one begins with its weights.
-    """
-
-    data: ModelData
-    statistics: Path
-    resumes: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +30,8 @@ class Plan:
 
     Attributes:
         run: The run.
-        beginning: The model that it begins with; None begins with a fresh one.
+        beginning: The checkpoint that it begins with; None begins with a fresh model.
+        resumed: The model whose run goes on; None where a new one begins.
         may_exist: Whether files of the run may be there already.
         overwrites: Whether they are to be deleted first.
         has_own_name: Whether the name was chosen for the run, so that another will do as well.
@@ -55,17 +40,13 @@ class Plan:
     """
 
     run: Run
-    beginning: Beginning | None
+    beginning: Checkpoint | None
+    resumed: ModelData | None
     may_exist: bool
     overwrites: bool
     has_own_name: bool
     sentences: tuple[str, ...]
     options: dict[str, Any]
-
-    @property
-    def resumed(self) -> ModelData | None:
-        """The model whose run goes on; None where a new one begins."""
-        return self.beginning.data if self.beginning is not None and self.beginning.resumes else None
 
 
 def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | None) -> Plan:
@@ -81,14 +62,16 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         ModelError: The model to begin with is missing, damaged, or made for something else; the name is in use.
         TrackError: A track does not exist or is wrong.
     """
-    beginning = _find_beginning(algorithm, options)
-    resumed = beginning.data if beginning is not None and beginning.resumes else None
-    settings, changes = _settings(algorithm, beginning, options)
+    beginning, resumed = options.beginning, options.resumed
+    if beginning is not None:
+        _check_beginning(algorithm, beginning.data, bridge)
+    settings, changes = _settings(algorithm, options)
     config, differences = _config(resumed, options.config)
     own = beginning.data.track_ids if beginning is not None else []
     tracks = load_tracks_for(own, options.track_id, options.tracks_dir, bridge)
     eval_names = expand_names(options.eval_track_id, options.track_seed + VALIDATION_SEED)
-    name, may_exist = _name(algorithm, options, beginning)
+    eval_tracks = load_tracks_for([], eval_names, options.tracks_dir, bridge) if eval_names else tracks
+    name, may_exist = _name(algorithm, options)
     run = Run(
         name=name,
         algorithm=algorithm,
@@ -107,45 +90,44 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         with_buffer=options.save_replay_buffer,
         eval_freq=options.eval_freq,
         eval_laps=options.eval_laps,
-        eval_tracks=load_tracks_for([], eval_names, options.tracks_dir, bridge) if eval_names else tracks,
+        eval_tracks=eval_tracks,
         eval_random_starts=options.eval_random_starts,
         stop_when_competent=options.stop_when_competent,
         stop_when_lap_time=options.stop_when_lap_time,
-        resume_command=_resume_command(algorithm, options),
-        track_flags=track_flags(options.track_id, options.tracks_dir),
+        resume_command=options.resume_command(algorithm),
+        track_flags=options.track_flags,
         bridge=bridge,
     )
-    if beginning is not None:
-        check_physics(beginning.data, physics_behind(bridge))
-    has_own_name = options.run_name is None and options.resume is None
-    sentences = (*changes, *differences)
-    return Plan(run, beginning, may_exist, options.overwrite, has_own_name, sentences, as_record(options))
+    return Plan(
+        run,
+        beginning,
+        resumed,
+        may_exist,
+        overwrites=options.overwrite,
+        has_own_name=options.run_name is None and options.resume is None,
+        sentences=(*changes, *differences),
+        options=options.as_record(),
+    )
 
 
-def _find_beginning(algorithm: Algorithm, options: TrainingOptions) -> Beginning | None:
-    named = options.initialize_from if options.resume is None else options.resume
-    if named is None:
-        return None
-    data = read_model_data(find_model(named, options.models_dir))
+def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | None) -> None:
     if data.algorithm.name != algorithm.name:
         raise ModelError(
             f"{data.path} is a {data.algorithm.name} model; what goes on with it is python -m {data.algorithm.script}"
         )
-    return Beginning(data, find_statistics(data), resumes=options.resume is not None)
+    check_physics(data, physics_behind(bridge))
 
 
-def _settings(
-    algorithm: Algorithm, beginning: Beginning | None, options: TrainingOptions
-) -> tuple[Settings, Sequence[str]]:
+def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings, Sequence[str]]:
     """Return the hyper-parameters: defaults, then the model's, then those of files, then single ones.
 
     Also what is said about those of a run that goes on that change.
     """
-    settings = algorithm.settings()
+    settings, beginning, resumes = algorithm.settings(), options.beginning, options.resumed is not None
     if beginning is None:
         return overridden(settings, options.hyperparameters, options.assignments), ()
-    own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(beginning.resumes)
-    carried = [name for name in as_document(settings) if name in own and (beginning.resumes or name in fixed)]
+    own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(resumes)
+    carried = [name for name in as_document(settings) if name in own and (resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
     after = overridden(before, options.hyperparameters, options.assignments)
     for name in fixed:
@@ -155,7 +137,7 @@ def _settings(
                 "for it"
             )
     was = as_document(before)
-    changed = {name: value for name, value in as_document(after).items() if beginning.resumes and value != was[name]}
+    changed = {name: value for name, value in as_document(after).items() if resumes and value != was[name]}
     return after, [f"{name} is {value} from here on; it was {was[name]}" for name, value in changed.items()]
 
 
@@ -184,17 +166,17 @@ def _num_envs(
     return options.num_envs
 
 
-def _name(algorithm: Algorithm, options: TrainingOptions, beginning: Beginning | None) -> tuple[str, bool]:
+def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
     """Return the run's name, and whether its files may be there already."""
-    wanted, goes_on = options.run_name, False
+    wanted, goes_on, beginning = options.run_name, False, options.beginning
     if beginning is not None:
         own, folder = run_of(beginning.data.path), beginning.data.path.parent
-        if beginning.resumes:
+        if options.resume is not None:
             wanted = wanted or own
         is_own = wanted == own and folder.resolve() == options.models_dir.resolve()
-        goes_on = is_own and beginning.resumes
+        goes_on = is_own and options.resume is not None
     if options.overwrite and wanted is not None:
-        needed = [beginning.data.path, beginning.statistics] if beginning is not None else []
+        needed = [path for path in (beginning.data.path, beginning.statistics) if path] if beginning else []
         check_removable(wanted, options.models_dir, options.logs_dir, needed)
     may_exist = options.overwrite or goes_on
     prefix = name_prefix(algorithm)
@@ -205,8 +187,3 @@ def _seed(options: TrainingOptions, resumed: ModelData | None) -> int:
     if options.seed is not None:
         return options.seed
     return int(resumed.get("run_seed", int, 0)) if resumed is not None else 0
-
-
-def _resume_command(algorithm: Algorithm, options: TrainingOptions) -> list[str]:
-    tracks = track_flags(options.track_id, options.tracks_dir)
-    return ["python", "-m", algorithm.script, *tracks, *flags_to_resume(algorithm, options)]

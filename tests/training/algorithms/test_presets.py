@@ -12,7 +12,7 @@ from training import train_ppo, train_sac
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 from training.algorithms.presets import preset_names, preset_path, read_preset
 from training.algorithms.settings import override
-from training.runs.options import flags_to_resume, make_options, make_parser
+from training.runs.options import make_options, make_parser
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -122,5 +122,5 @@ def test_the_command_to_go_on_names_what_a_preset_said(tmp_path: Path) -> None:
     """As the one who types it may leave the preset out."""
     document = {"hyperparameters": {}, "arguments": {"eval_track_id": ["procedural:3"], "eval_laps": 2}}
     arguments = make_parser(ALGORITHM).parse_args(["--hyperparams", write(tmp_path, document)])
-    told = flags_to_resume(ALGORITHM, make_options(ALGORITHM, arguments))
+    told = make_options(ALGORITHM, arguments).resume_command(ALGORITHM)[3:]
     assert told == ["--eval-laps", "2", "--eval-track-id", "procedural:3"]

@@ -14,10 +14,9 @@ from racer_env.errors import ModelError
 from racer_env.physics import load_physics
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, rewritten
-from training.checkpoints.data import read_model_data
+from training.checkpoints.data import UNKNOWN_PHYSICS, check_physics, read_model_data
 from training.checkpoints.files import statistics_path
 from training.checkpoints.loading import load_model
-from training.checkpoints.physics import UNKNOWN_PHYSICS, check_physics
 from training.checkpoints.statistics import load_statistics
 
 
