@@ -13,16 +13,10 @@ if TYPE_CHECKING:
     from racer_env.env import RacerEnv
     from racer_env.vec_env import RacerVecEnv
 
-__all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv", "register_env"]
+__all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv"]
 
 ENV_ID = "TopDownRacer-v0"
 _LAZY = {"RacerEnv": "racer_env.env", "RacerVecEnv": "racer_env.vec_env"}
-
-
-def register_env() -> None:
-    """Tell Gymnasium about the environment; twice is fine. Gymnasium calls it itself where this is installed."""
-    if ENV_ID not in registry:
-        register(id=ENV_ID, entry_point="racer_env.env:RacerEnv")
 
 
 def __getattr__(name: str) -> Any:
@@ -31,4 +25,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'racer_env' has no attribute {name!r}")
 
 
-register_env()
+if ENV_ID not in registry:
+    register(id=ENV_ID, entry_point="racer_env.env:RacerEnv")

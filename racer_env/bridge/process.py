@@ -153,8 +153,13 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
     """Install and compile the bundled bridge where that is not done yet.
 
     Raises:
-        BridgeLostError: Node is missing, or the installation fails.
+        BridgeLostError: The bridge or Node is missing, or the installation fails.
     """
+    if not BRIDGE_DIR.is_dir():
+        raise BridgeLostError(
+            "the bundled bridge comes with a clone of the project, not with pip install; start the scripts in a clone, "
+            "or name the URL of a bridge that runs"
+        )
     _check_node()
     if _is_installed() and _is_compiled():
         return

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from racer_env.project import PROJECT_ROOT
+from racer_env.project import IS_INSTALLED, PROJECT_ROOT
 from training.algorithms.settings import as_document
 from training.console.bridges import physics_behind
 from training.console.messages import command_line
@@ -78,7 +78,7 @@ def _version(package: str) -> str | None:
 def _commit() -> str | None:
     """Return the project's commit, with "-dirty" where files differ from it; None where it is no clone."""
     git = shutil.which("git")
-    if git is None:
+    if git is None or IS_INSTALLED:  # where pip puts packages, another project's clone may be around them
         return None
     command = [git, "-C", str(PROJECT_ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
