@@ -14,7 +14,7 @@ from tests import runs
 from tests.helpers import TRACK_IDS, ring_track
 
 BRIDGE_FIXTURES = {"bridge_server", "node_bridge"}
-TRAINING_FIXTURES = {"trained", "trained_sac"}
+TRAINING_FIXTURES = {"trained", "trained_sac", "trained_td3"}
 HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 
 
@@ -114,6 +114,15 @@ def trained_sac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained_sac")
     arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
     assert runs.sac(folder, *arguments) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained_td3(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a TD3 run ``lap`` with the defaults, until it is competent; to be read only."""
+    folder = tmp_path_factory.mktemp("trained_td3")
+    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
+    assert runs.td3(folder, *arguments) == 0
     return folder
 
 

@@ -10,7 +10,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
-from training import train_ppo, train_sac
+from training import train_ppo, train_sac, train_td3
 from training.algorithms.members.ppo import ALGORITHM
 from training.checkpoints.data import ModelData, read_model_data
 from training.checkpoints.loading import load_model
@@ -41,6 +41,11 @@ def ppo(folder: Path, *arguments: str) -> int:
 def sac(folder: Path, *arguments: str) -> int:
     """Train with SAC, with files in ``folder``."""
     return train_sac.main([*arguments, *folders(folder)])
+
+
+def td3(folder: Path, *arguments: str) -> int:
+    """Train with TD3, with files in ``folder``."""
+    return train_td3.main([*arguments, *folders(folder)])
 
 
 def load(path: Path) -> BaseAlgorithm:

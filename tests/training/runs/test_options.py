@@ -1,0 +1,87 @@
+"""Options: the command line as one object, with presets and the run that goes on."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs import folders, ppo
+from training.algorithms.registry import algorithm_named
+from training.runs.options import TrainingOptions, make_options, make_parser
+
+PPO = algorithm_named("PPO")
+
+
+def options_of(*arguments: str) -> TrainingOptions:
+    """Return the options of a command line of train_ppo."""
+    return make_options(PPO, make_parser(PPO).parse_args(arguments))
+
+
+def write(folder: Path, document: dict[str, Any]) -> str:
+    """Write a preset and return its path."""
+    path = folder / "preset.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_not_named_has_its_default() -> None:
+    """That of the algorithm, where it has one."""
+    options = options_of()
+    assert (options.timesteps, options.checkpoint_freq, options.eval_freq) == (2_000_000, 50_000, 100_000)
+    assert (options.eval_laps, options.keep_checkpoints, options.track_id, options.beginning) == (3, 5, [], None)
+
+
+def test_the_command_line_overrides_a_preset(tmp_path: Path) -> None:
+    """And a preset the defaults."""
+    document = {"hyperparameters": {"gamma": 0.9}, "arguments": {"timesteps": 7, "eval_laps": 2}}
+    options = options_of("--hyperparams", write(tmp_path, document), "--eval-laps", "5")
+    assert (options.timesteps, options.eval_laps) == (7, 5)
+    assert options.hyperparameters == ({"gamma": 0.9},)
+
+
+def test_a_default_that_is_named_overrides_a_preset(tmp_path: Path) -> None:
+    """Named is named, also where it is the default."""
+    document = {"hyperparameters": {}, "arguments": {"eval_laps": 2}}
+    assert options_of("--hyperparams", write(tmp_path, document), "--eval-laps", "3").eval_laps == 3
+
+
+def test_sets_are_written_out_with_their_seed(tmp_path: Path) -> None:
+    """Those of a preset too."""
+    document = {"hyperparameters": {}, "arguments": {"track_id": ["procedural:2"]}}
+    options = options_of("--hyperparams", write(tmp_path, document), "--track-seed", "4")
+    assert options.track_id == ["procedural-4-0", "procedural-4-1"]
+
+
+def test_a_seed_without_a_set_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """As an error of the command line."""
+    with pytest.raises(SystemExit) as stop:
+        options_of("--track-seed", "4")
+    assert stop.value.code == 2
+    assert "--track-seed is of sets of generated tracks" in capsys.readouterr().err
+
+
+def test_options_do_not_change() -> None:
+    """They are frozen."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        options_of().timesteps = 1  # type: ignore[misc]
+
+
+@pytest.mark.timeout(60)
+def test_a_run_that_goes_on_is_evaluated_as_before(tmp_path: Path) -> None:
+    """Unless that is named again."""
+    arguments = ["--run-name", "a", "--timesteps", "4096", "--num-envs", "64", "--eval-freq", "4096"]
+    assert ppo(tmp_path, *arguments, "--eval-laps", "1") == 0
+    resumed = options_of("--resume", "a", *folders(tmp_path))
+    assert (resumed.eval_freq, resumed.eval_laps) == (4096, 1)
+    assert resumed.resumed is not None
+    assert resumed.resumed.steps == 4096
+    assert options_of("--resume", "a", "--eval-laps", "2", *folders(tmp_path)).eval_laps == 2
+
+
+def test_a_resumed_run_is_told_what_its_model_does_not_know() -> None:
+    """And nothing that is as usual."""
+    options = options_of("--keep-checkpoints", "2", "--eval-track-id", "procedural:3", "--stop-when-competent")
+    told = ["--keep-checkpoints", "2", "--eval-track-id", "procedural:3", "--stop-when-competent"]
+    assert options.resume_command(PPO) == ["python", "-m", "training.train_ppo", *told]

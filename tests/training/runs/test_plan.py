@@ -1,0 +1,82 @@
+"""The plan: pure, and whatever can be refused is refused here."""
+
+from pathlib import Path
+
+import pytest
+
+from racer_env.errors import ConfigError, ModelError, RacerError, TrackError
+from tests.runs import folders
+from training.algorithms.registry import algorithm_named
+from training.runs.options import make_options, make_parser
+from training.runs.plan import Plan, make_plan
+
+PPO = algorithm_named("PPO")
+
+
+def plan_of(folder: Path, *arguments: str) -> Plan:
+    """Return the plan of a command line of train_ppo, with files in a folder."""
+    return make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args([*arguments, *folders(folder)])), None)
+
+
+def test_a_fresh_run(tmp_path: Path) -> None:
+    """On the first track, with the algorithm's cars and the next free name."""
+    plan = plan_of(tmp_path)
+    assert (plan.run.name, plan.run.num_envs, plan.run.first_step, plan.run.seed) == ("ppo_run_1", 64, 0, 0)
+    assert [track.id for track in plan.run.tracks] == ["track-01"]
+    assert plan.run.eval_tracks is plan.run.tracks
+    assert (plan.beginning, plan.resumed, plan.may_exist, plan.has_own_name) == (None, None, False, True)
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    """Not even a folder."""
+    plan_of(tmp_path, "--track-id", "all", "--preset", "general")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_evaluations_drive_on_other_generated_tracks(tmp_path: Path) -> None:
+    """Than those that are trained on."""
+    run = plan_of(tmp_path, "--track-id", "procedural:2", "--eval-track-id", "procedural:1", "--track-seed", "3").run
+    assert [track.id for track in run.tracks] == ["procedural-3-0", "procedural-3-1"]
+    assert [track.id for track in run.eval_tracks] == ["procedural-1000003-0"]
+
+
+def test_a_run_goes_on_where_it_was(trained: Path) -> None:
+    """Under its name, with its tracks, cars and steps."""
+    plan = make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(["--resume", "lap", *folders(trained)])), None)
+    assert plan.resumed is not None
+    assert (plan.run.name, plan.run.first_step) == ("lap", plan.resumed.steps)
+    assert plan.may_exist
+    assert plan.sentences == ()
+
+
+def test_a_change_is_told(trained: Path) -> None:
+    """With the value before and the one from here on."""
+    arguments = ["--resume", "lap", "--set", "gamma=0.9", *folders(trained)]
+    plan = make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None)
+    assert plan.sentences == ("gamma is 0.9 from here on; it was 0.99",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["--track-id", "nowhere"], TrackError, "no track 'nowhere'"),
+        (["--track-id", "all", "--num-envs", "2"], ConfigError, "--num-envs must be at least the number of tracks, 3"),
+        (["--config", "missing.json"], ConfigError, "configuration file not found"),
+        (["--set", "gamma=2"], ConfigError, "gamma must be within"),
+        (["--set", "gama=0.9"], ConfigError, "unknown key 'gama'"),
+        (["--run-name", "a_final"], ModelError, "a run's name may hold"),
+        (["--resume", "missing"], ModelError, "no model or run missing"),
+    ],
+)
+def test_what_is_wrong_is_refused(tmp_path: Path, arguments: list[str], error: type[RacerError], message: str) -> None:
+    """Before anything is done."""
+    with pytest.raises(error, match=message):
+        plan_of(tmp_path, *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_cannot_change_its_size(trained: Path) -> None:
+    """A model that goes on keeps what it was made with."""
+    arguments = ["--resume", "lap", "--set", "hidden=32", *folders(trained)]
+    with pytest.raises(ConfigError, match="hidden of .* began as 64 and cannot change"):
+        make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None)
