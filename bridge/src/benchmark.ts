@@ -2,8 +2,15 @@
 
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
-import { DEFAULT_CONFIG } from "./config.js";
-import { ACTION_SIZE, OBSERVATION_SIZE, Simulation } from "./engine/simulation.js";
+import {
+  ACTION,
+  ACTION_INDEX,
+  ACTION_SIZE,
+  DEFAULT_CONFIG,
+  OBSERVATION_INDEX,
+  OBSERVATION_SIZE,
+} from "./engine/contract.js";
+import { Simulation } from "./engine/simulation.js";
 import type { Track } from "./engine/track.js";
 import { loadPhysics } from "./physics.js";
 import { TrackLibrary } from "./tracks.js";
@@ -22,25 +29,26 @@ type Driver = (simulation: Simulation, actions: Float64Array, tick: number) => v
 /** Random actions, each held for some ticks. */
 function driveAtRandom(_simulation: Simulation, actions: Float64Array, tick: number): void {
   if (tick % HOLD_TICKS !== 0) return;
-  for (let i = 0; i < actions.length; i += ACTION_SIZE) {
-    actions[i] = 2 * Math.random() - 1;
-    actions[i + 1] = Math.random();
-    actions[i + 2] = Math.random();
+  for (let i = 0; i < actions.length; i++) {
+    const { low, high } = ACTION[i % ACTION_SIZE];
+    actions[i] = low + (high - low) * Math.random();
   }
 }
 
 /** Steer to the side with more room, as fast as the view ahead allows: the same rules as `training/driver.py`. */
 function driveByRule({ observations, numCars, track }: Simulation, actions: Float64Array): void {
   const { rayMaxDistance, maxSpeed } = track.physics;
+  const at = OBSERVATION_INDEX;
   for (let car = 0; car < numCars; car++) {
     const first = car * OBSERVATION_SIZE;
-    const left = observations[first + 5] + 0.5 * observations[first + 6];
-    const right = observations[first + 3] + 0.5 * observations[first + 2];
-    const speed = observations[first + 9] * maxSpeed;
-    const target = 20 + 0.75 * observations[first + 4] * rayMaxDistance;
-    actions[car * ACTION_SIZE] = Math.min(Math.max(4 * (right - left), -1), 1);
-    actions[car * ACTION_SIZE + 1] = speed < target ? 1 : 0;
-    actions[car * ACTION_SIZE + 2] = speed > target + 10 ? 1 : 0;
+    const left = observations[first + at.ray_5] + 0.5 * observations[first + at.ray_6];
+    const right = observations[first + at.ray_3] + 0.5 * observations[first + at.ray_2];
+    const speed = observations[first + at.speed] * maxSpeed;
+    const target = 20 + 0.75 * observations[first + at.ray_4] * rayMaxDistance;
+    const action = car * ACTION_SIZE;
+    actions[action + ACTION_INDEX.steer] = Math.min(Math.max(4 * (right - left), -1), 1);
+    actions[action + ACTION_INDEX.throttle] = speed < target ? 1 : 0;
+    actions[action + ACTION_INDEX.brake] = speed > target + 10 ? 1 : 0;
   }
 }
 

@@ -1,15 +1,20 @@
 /** The messages of PROTOCOL.md: requests from text, replies to text. Knows no socket and changes no simulation. */
 
 import { Checker, InputError, shown } from "./checks.js";
-import { type AiConfig, parseConfig } from "./config.js";
+import { parseConfig } from "./config.js";
 import {
+  ACTION,
   ACTION_SIZE,
+  type AiConfig,
   OBSERVATION_SIZE,
+  PLACEMENT,
+  type Placement,
   RESET_INFO_KEYS,
   type ResetInfo,
-  type Simulation,
+  STEP_INFO,
   STEP_INFO_KEYS,
-} from "./engine/simulation.js";
+} from "./engine/contract.js";
+import type { Simulation } from "./engine/simulation.js";
 import type { Start } from "./engine/starts.js";
 import type { TrackFile, TrackSummary } from "./tracks.js";
 
@@ -25,10 +30,11 @@ export const DEFAULT_TRACK_ID = "track-01";
 // Doubles in the rows of binary messages.
 const STEP_COLUMNS = OBSERVATION_SIZE + 3 + STEP_INFO_KEYS.length; // observation, reward, terminated, truncated, info
 const FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + RESET_INFO_KEYS.length; // car, terminal observation, info of the reset
-const NEXT_START_COLUMNS = 6; // car, whether it is placed, where
+const NEXT_START_COLUMNS = 2 + PLACEMENT.length; // car, whether it is placed, where
 
-const MAX_START_OFFSET = 1000; // units from the centre line
-const MAX_START_MAGNITUDE = 1e6; // of arc length in units and heading in radians, beyond which wrapping loses digits
+// Lists as an error names them.
+const ACTION_FORM = formOf(ACTION);
+const PLACEMENT_FORM = formOf(PLACEMENT);
 
 /** Begin an episode for every car of a simulation, which may be a new one. */
 export interface ResetRequest {
@@ -49,7 +55,7 @@ export interface StepRequest {
   readonly type: "step";
   /** Whether it came as `actions`. */
   readonly isMany: boolean;
-  /** Steer, throttle and brake, car by car; finite. */
+  /** The numbers of `ACTION`, car by car; finite. */
   readonly actions: Float64Array;
   /** Cars, any number within [0, MAX_ENVS), and their starts. */
   readonly nextStarts: readonly (readonly [car: number, start: Start])[];
@@ -161,7 +167,7 @@ function parseStep(document: object, maxSpeed: number): StepRequest {
 /** Write one car's action; its place is worded only for an error, as this runs for every car of every step. */
 function setAction(actions: Float64Array, car: number, value: unknown, place: () => string): void {
   if (!Array.isArray(value) || value.length !== ACTION_SIZE) {
-    throw check.fail(`${place()} must be [steer, throttle, brake], got ${shown(value)}`);
+    throw check.fail(`${place()} must be ${ACTION_FORM}, got ${shown(value)}`);
   }
   for (let item = 0; item < ACTION_SIZE; item++) {
     const number = value[item];
@@ -219,15 +225,19 @@ function parseNextStarts(value: unknown, maxSpeed: number): [number, Start][] {
 
 function parseStart(value: unknown, key: string, maxSpeed: number): Start {
   if (value === null) return null;
-  if (!Array.isArray(value) || value.length !== 4) {
-    throw check.fail(`${key} must be null or [arcLength, lateral, heading, speed], got ${shown(value)}`);
+  if (!Array.isArray(value) || value.length !== PLACEMENT.length) {
+    throw check.fail(`${key} must be null or ${PLACEMENT_FORM}, got ${shown(value)}`);
   }
-  return [
-    check.number(value[0], `${key}[0]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
-    check.number(value[1], `${key}[1]`, -MAX_START_OFFSET, MAX_START_OFFSET),
-    check.number(value[2], `${key}[2]`, -MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
-    check.number(value[3], `${key}[3]`, 0, maxSpeed),
-  ];
+  const numbers: readonly number[] = PLACEMENT.map(({ low, high }, index) =>
+    check.number(value[index], `${key}[${index}]`, low, high ?? maxSpeed),
+  );
+  return numbers as Placement;
+}
+
+/** Names in brackets, in the spelling of the wire protocol. */
+function formOf(values: readonly { readonly name: string }[]): string {
+  const names = values.map(({ name }) => name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()));
+  return `[${names.join(", ")}]`;
 }
 
 /** The reply to what cannot be done; the message is one line for people. */
@@ -276,7 +286,7 @@ export function encodeStep(simulation: Simulation): string {
     terminated: simulation.terminated[0] !== 0,
     truncated: simulation.truncated[0] !== 0,
     info: Object.fromEntries(
-      STEP_INFO_KEYS.map((key) => [key, key === "wallContact" ? infos[key][0] !== 0 : finite(infos[key][0])]),
+      STEP_INFO.map(({ name, type }) => [name, type === "boolean" ? infos[name][0] !== 0 : finite(infos[name][0])]),
     ),
   });
 }
@@ -284,7 +294,7 @@ export function encodeStep(simulation: Simulation): string {
 /** The reply to a step with `actions`; the finished cars have begun their next episodes already. */
 export function encodeSteps(simulation: Simulation, finished: readonly Finished[]): string {
   const { infos, rewards, terminated, truncated } = simulation;
-  const columns = STEP_INFO_KEYS.map((key) => [key, key === "wallContact" ? flags(infos[key]) : list(infos[key])]);
+  const columns = STEP_INFO.map(({ name, type }) => [name, (type === "boolean" ? flags : list)(infos[name])]);
   return JSON.stringify({
     type: "step_result",
     observations: observationsOf(simulation),

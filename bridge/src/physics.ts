@@ -1,17 +1,9 @@
 /** The frozen physics: `physics.json` as checked numbers, and its fingerprint. */
 
 import { Checker } from "./checks.js";
+import { RAY_COUNT } from "./engine/contract.js";
 import { fingerprintOf } from "./fingerprint.js";
 import { readJson } from "./json_file.js";
-
-/** Ticks of the game in one second. */
-export const TICKS_PER_SECOND = 60;
-
-/** Seconds from one tick to the next. */
-export const TICK_SECONDS = 1 / TICKS_PER_SECOND;
-
-/** Rays of an observation. */
-export const RAY_COUNT = 9;
 
 /** Name in `Physics` -> group and key in `physics.json`. */
 const SOURCES = {

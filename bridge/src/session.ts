@@ -1,8 +1,8 @@
 /** One connection's conversation: what each request does to its simulation and what it is answered. */
 
 import { InputError } from "./checks.js";
-import type { AiConfig } from "./config.js";
-import { ACTION_SIZE, Simulation } from "./engine/simulation.js";
+import { ACTION_SIZE, type AiConfig } from "./engine/contract.js";
+import { Simulation } from "./engine/simulation.js";
 import type { Start } from "./engine/starts.js";
 import {
   encodeBinarySteps,

@@ -3,30 +3,23 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Checker, InputError, shown } from "./checks.js";
-import { CentreLine } from "./engine/centre_line.js";
+import { CentreLine, type ControlPoint } from "./engine/centre_line.js";
+import { TICK_SECONDS } from "./engine/contract.js";
+import type { TrackShape } from "./engine/geometry.js";
 import { Track } from "./engine/track.js";
 import { fingerprintOf } from "./fingerprint.js";
 import { readJson } from "./json_file.js";
-import { type Physics, TICK_SECONDS } from "./physics.js";
+import type { Physics } from "./physics.js";
 
 const MIN_POINTS = 3;
 const MAX_POINTS = 1_000; // as in the toolkit, whose tables can hold no more
 const MIN_POINT_DISTANCE = 1e-6; // units; nearer control points are duplicates
 const MAX_LENGTH = 15_000; // units; of the polygon through the control points, and of a half-width
 
-/** A point that the centre line goes through, with half of the road's width there; all in units. */
-export interface ControlPoint {
-  readonly x: number;
-  readonly y: number;
-  readonly halfWidth: number;
-}
-
-/** The content of a track file: control points in driving order, the first at the start line, and the number of gates. */
-export interface TrackFile {
+/** The content of a track file; lengths in units. */
+export interface TrackFile extends TrackShape {
   readonly id: string;
   readonly name: string;
-  readonly checkpointCount: number;
-  readonly controlPoints: readonly ControlPoint[];
 }
 
 /** What a list of tracks says about each: length of a lap in units, and the fingerprint of the road. */

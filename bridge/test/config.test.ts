@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { DEFAULT_CONFIG, loadConfig, parseConfig } from "../src/config.js";
+import { loadConfig, parseConfig } from "../src/config.js";
+import { DEFAULT_CONFIG } from "../src/engine/contract.js";
 import { assertRefused, PROJECT_ROOT } from "./engine_helpers.js";
 
 test("what a configuration leaves out keeps its default", () => {

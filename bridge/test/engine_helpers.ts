@@ -5,11 +5,12 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InputError } from "../src/checks.js";
-import { type AiConfig, DEFAULT_CONFIG } from "../src/config.js";
+import type { ControlPoint } from "../src/engine/centre_line.js";
+import { type AiConfig, DEFAULT_CONFIG } from "../src/engine/contract.js";
 import { Track } from "../src/engine/track.js";
 import { readJson } from "../src/json_file.js";
 import { loadPhysics } from "../src/physics.js";
-import { type ControlPoint, parseTrack, type TrackFile, TrackLibrary } from "../src/tracks.js";
+import { parseTrack, type TrackFile, TrackLibrary } from "../src/tracks.js";
 
 /** The repository's root, which is the first folder above with the physics in it. */
 export const PROJECT_ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));
@@ -35,6 +36,7 @@ export const RECORDING_CONFIG: AiConfig = {
 /** Every weight differs from the others and from 0, so that a mixed-up component shows. */
 export const TEST_CONFIG: AiConfig = {
   weights: {
+    ...DEFAULT_CONFIG.weights, // for a weight that is not here yet
     progress: 1,
     speedBonus: 0.01,
     wallPenalty: -0.002,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InputError } from "../src/checks.js";
-import { DEFAULT_CONFIG } from "../src/config.js";
-import { RESET_INFO_KEYS, type Simulation, STEP_INFO_KEYS } from "../src/engine/simulation.js";
+import { DEFAULT_CONFIG, RESET_INFO_KEYS, STEP_INFO_KEYS } from "../src/engine/contract.js";
+import type { Simulation } from "../src/engine/simulation.js";
 import { encodeError, encodeStep, encodeSteps, MAX_ENVS, parseRequest, type Request } from "../src/messages.js";
 import { PHYSICS } from "./engine_helpers.js";
 import { MALFORMED } from "./malformed.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConfig } from "../src/config.js";
-import { RESET_INFO_KEYS, STEP_INFO_KEYS } from "../src/engine/simulation.js";
+import { RESET_INFO_KEYS, STEP_INFO_KEYS } from "../src/engine/contract.js";
 import type { Start } from "../src/engine/starts.js";
 import { type Game, Session } from "../src/session.js";
 import type { TrackLibrary } from "../src/tracks.js";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { OBSERVATION_SIZE, Simulation } from "../src/engine/simulation.js";
+import { OBSERVATION_SIZE } from "../src/engine/contract.js";
+import { Simulation } from "../src/engine/simulation.js";
 import type { Track } from "../src/engine/track.js";
 import { LIBRARY, makeRandom, ringTrack, TEST_CONFIG } from "./engine_helpers.js";
 

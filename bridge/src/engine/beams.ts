@@ -2,8 +2,9 @@
 
 import { Grid } from "./grid.js";
 import { IntList } from "./int_list.js";
+import { SAFETY } from "./numbers.js";
 import { firstPoint, lastPoint, type Stretches, stretchesOf } from "./stretches.js";
-import { cellsBetween, SAFETY, segmentsByCell, type Walls } from "./walls.js";
+import { cellsBetween, segmentsByCell, type Walls } from "./walls.js";
 
 const CELL_SIZE = 16;
 const DIRECTIONS = 32; // bins of a full turn; a power of two

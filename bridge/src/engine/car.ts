@@ -1,6 +1,7 @@
 /** The cars' states, and how a car moves in one tick as if there were no walls. */
 
-import { type Physics, TICK_SECONDS } from "../physics.js";
+import type { Physics } from "../physics.js";
+import { ACTION, ACTION_INDEX, TICK_SECONDS } from "./contract.js";
 import { clamp, wrapAngle } from "./numbers.js";
 import type { StartState } from "./starts.js";
 
@@ -10,6 +11,10 @@ export const RUNOFF = 1;
 export const SHOULDER = 2;
 
 const MIN_FORCE_SPEED = 0.01; // units/s; below it resistance does not act
+
+const STEER = ACTION[ACTION_INDEX.steer];
+const THROTTLE = ACTION[ACTION_INDEX.throttle];
+const BRAKE = ACTION[ACTION_INDEX.brake];
 
 /** The states of N cars, an array (N,) for each quantity. Lengths in units, angles in radians, times in seconds. */
 export class Cars {
@@ -98,9 +103,9 @@ export class CarDynamics {
 
   /** Move a car by one tick; the raw inputs are finite and of any size. */
   drive(cars: Cars, car: number, steer: number, throttle: number, brake: number): void {
-    cars.steer[car] += (clamp(steer, -1, 1) - cars.steer[car]) * this.steerResponse;
-    cars.throttle[car] += (clamp(throttle, 0, 1) - cars.throttle[car]) * this.throttleResponse;
-    cars.brake[car] += (clamp(brake, 0, 1) - cars.brake[car]) * this.brakeResponse;
+    cars.steer[car] += (clamp(steer, STEER.low, STEER.high) - cars.steer[car]) * this.steerResponse;
+    cars.throttle[car] += (clamp(throttle, THROTTLE.low, THROTTLE.high) - cars.throttle[car]) * this.throttleResponse;
+    cars.brake[car] += (clamp(brake, BRAKE.low, BRAKE.high) - cars.brake[car]) * this.brakeResponse;
     const forward = this.forwardSpeed(cars, car); // before turning, which needs the old speed as well
     this.turn(cars, car);
     this.move(cars, car, forward);

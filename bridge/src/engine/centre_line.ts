@@ -1,11 +1,17 @@
 /** A track's centre line: a closed centripetal Catmull-Rom spline with its arc-length table. Lengths are in units. */
 
-import { SAFETY } from "./walls.js";
+import { SAFETY } from "./numbers.js";
 
 /** A point, or a direction; units where it is a point. */
 export interface Vector {
   readonly x: number;
   readonly y: number;
+}
+
+/** A point that the centre line goes through. */
+export interface ControlPoint extends Vector {
+  /** half of the road's width there */
+  readonly halfWidth: number;
 }
 
 /** Chords that measure one segment of the spline. */
@@ -40,7 +46,7 @@ export class CentreLine {
   private readonly binChords: Int32Array;
   private readonly binsPerUnit: number;
 
-  constructor(points: readonly (Vector & { readonly halfWidth: number })[]) {
+  constructor(points: readonly ControlPoint[]) {
     this.segmentCount = points.length;
     this.coefficients = hermiteCoefficients(points);
     this.halfWidths = Float64Array.from([...points, points[0]], (point) => point.halfWidth);

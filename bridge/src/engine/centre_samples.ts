@@ -2,7 +2,8 @@
 
 import type { CentreLine, Vector } from "./centre_line.js";
 import { type CellRanges, Grid, RangeCollector } from "./grid.js";
-import { boundsOf, SAFETY } from "./walls.js";
+import { SAFETY } from "./numbers.js";
+import { boundsOf } from "./walls.js";
 
 const CELL_SIZE = 8;
 const MARGIN = 64; // beyond the road's edge; farther out the search looks at every sample

@@ -1,6 +1,6 @@
 /** Everything about a track that follows from its control points: walls, road edges, gates, start. Lengths in units. */
 
-import { CentreLine, type Vector } from "./centre_line.js";
+import { CentreLine, type ControlPoint, type Vector } from "./centre_line.js";
 
 const MIN_BOUNDARY_SAMPLES = 200;
 const BOUNDARY_SAMPLES_PER_POINT = 12;
@@ -37,10 +37,10 @@ export interface Gates {
   readonly arcLength: Float64Array;
 }
 
-/** What a track's shape is made from. */
+/** What a track's shape is made from: control points in driving order, the first at the start line, and gates. */
 export interface TrackShape {
   readonly checkpointCount: number;
-  readonly controlPoints: readonly (Vector & { readonly halfWidth: number })[];
+  readonly controlPoints: readonly ControlPoint[];
 }
 
 /** The geometry of one track. */

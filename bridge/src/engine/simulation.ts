@@ -1,84 +1,41 @@
 /** The game for N cars, each alone on one track: tick, timing, reward, end of the episode, observation. */
 
-import type { AiConfig } from "../config.js";
-import { RAY_COUNT } from "../physics.js";
 import { CarDynamics, Cars, ROAD, RUNOFF, SHOULDER } from "./car.js";
 import { collide } from "./collision.js";
+import {
+  ACTION_INDEX,
+  ACTION_SIZE,
+  type AiConfig,
+  COMPONENTS,
+  OBSERVATION,
+  OBSERVATION_INDEX,
+  OBSERVATION_SIZE,
+  type ResetInfo,
+  STEP_INFO,
+} from "./contract.js";
 import { crossesGate } from "./gates.js";
 import { clamp } from "./numbers.js";
 import { type Start, startState } from "./starts.js";
 import type { Track } from "./track.js";
 
-/** Numbers in an observation. */
-export const OBSERVATION_SIZE = RAY_COUNT + 5;
-
-/** Numbers in an action: steer, throttle, brake. */
-export const ACTION_SIZE = 3;
-
 const SHOULDER_WIDTH = 24; // units beyond the road's edge
 
+const YAW_RATE = OBSERVATION[OBSERVATION_INDEX.yaw_rate];
+const CENTRE_DISTANCE = OBSERVATION[OBSERVATION_INDEX.centre_distance];
+
+/** The arrays that hold an info's values, by type; a boolean is 1 or 0. */
+const INFO_ARRAYS = { float: Float64Array, integer: Int32Array, boolean: Uint8Array } as const;
+
 /** The info of the last step, an array (N,) for each key, by the names of the wire protocol. */
-export interface StepInfos {
-  /** the six components of the reward */
-  readonly progress: Float64Array;
-  readonly speed: Float64Array;
-  readonly wall: Float64Array;
-  readonly offTrack: Float64Array;
-  readonly backward: Float64Array;
-  readonly stillness: Float64Array;
-  readonly tick: Int32Array;
-  /** units/s */
-  readonly rawSpeed: Float64Array;
-  readonly lap: Int32Array;
-  /** the last gate */
-  readonly checkpoint: Int32Array;
-  readonly stepCount: Int32Array;
-  /** 1 with wall contact, else 0 */
-  readonly wallContact: Uint8Array;
-  /** ticks in a row */
-  readonly stillnessCounter: Int32Array;
-}
-
-/** The info of a reset, by the names of the wire protocol; speed in units/s. */
-export interface ResetInfo {
-  readonly tick: number;
-  readonly speed: number;
-  readonly lap: number;
-  readonly checkpoint: number;
-  readonly stepCount: number;
-}
-
-/** The keys of a step's info in the order of the wire protocol. */
-export const STEP_INFO_KEYS = [
-  "progress",
-  "speed",
-  "wall",
-  "offTrack",
-  "backward",
-  "stillness",
-  "tick",
-  "rawSpeed",
-  "lap",
-  "checkpoint",
-  "stepCount",
-  "wallContact",
-  "stillnessCounter",
-] as const satisfies (keyof StepInfos)[];
-
-/** The keys of a reset's info in the order of the wire protocol. */
-export const RESET_INFO_KEYS = [
-  "tick",
-  "speed",
-  "lap",
-  "checkpoint",
-  "stepCount",
-] as const satisfies (keyof ResetInfo)[];
+export type StepInfos = {
+  readonly [Field in (typeof STEP_INFO)[number] as Field["name"]]: InstanceType<(typeof INFO_ARRAYS)[Field["type"]]>;
+};
 
 /** N cars on one track. The arrays are the same objects after every step, written in place. */
 export class Simulation {
   /** The cars' states. */
   readonly cars: Cars;
-  /** (N, 14): rays, speed, yaw rate, steer, arc length and distance to the centre line, see `PROTOCOL.md`. */
+  /** (N, 14): the numbers of `OBSERVATION`. */
   readonly observations: Float64Array;
   /** (N,) of the last step. */
   readonly rewards: Float64Array;
@@ -89,6 +46,8 @@ export class Simulation {
   /** Of the last step. */
   readonly infos: StepInfos;
   private readonly dynamics: CarDynamics;
+  /** The arrays of `infos` whose sum is the reward. */
+  private readonly components: readonly Float64Array[];
 
   /** Put every car at the standing start. */
   constructor(
@@ -98,11 +57,12 @@ export class Simulation {
   ) {
     this.dynamics = new CarDynamics(track.physics);
     this.cars = new Cars(numCars);
-    this.observations = new Float64Array(numCars * OBSERVATION_SIZE);
+    this.observations = new Float64Array(numCars * OBSERVATION_SIZE).fill(Number.NaN);
     this.rewards = new Float64Array(numCars);
     this.terminated = new Uint8Array(numCars);
     this.truncated = new Uint8Array(numCars);
     this.infos = makeInfos(numCars);
+    this.components = COMPONENTS.map((name) => this.infos[name]);
     for (let car = 0; car < numCars; car++) this.place(car, null);
   }
 
@@ -128,7 +88,7 @@ export class Simulation {
   /**
    * Advance every car by one tick and write the arrays. A car whose episode has ended goes on.
    *
-   * @param actions (N, 3) steer, throttle, brake; finite; clamped to [-1, 1], [0, 1], [0, 1].
+   * @param actions (N, 3) the numbers of `ACTION`, finite; clamped to its ranges.
    */
   step(actions: Float64Array): void {
     const { cars, track, dynamics } = this;
@@ -137,7 +97,10 @@ export class Simulation {
       const oldY = cars.y[car];
       const oldArcLength = cars.arcLength[car];
       const action = car * ACTION_SIZE;
-      dynamics.drive(cars, car, actions[action], actions[action + 1], actions[action + 2]);
+      const steer = actions[action + ACTION_INDEX.steer];
+      const throttle = actions[action + ACTION_INDEX.throttle];
+      const brake = actions[action + ACTION_INDEX.brake];
+      dynamics.drive(cars, car, steer, throttle, brake);
       collide(cars, car, track.contacts, track.physics, oldX, oldY);
       this.findCentre(car);
       this.findSurface(car);
@@ -201,20 +164,16 @@ export class Simulation {
     const contactRadius = physics.width / 2 + physics.contactPadding;
     const isContact = contacts.distance(cars.x[car], cars.y[car], contactRadius) < contactRadius;
 
-    const progress = (weights.progress * delta) / length;
-    const speed = (weights.speedBonus * cars.speed[car]) / physics.maxSpeed;
-    const wall = isContact ? weights.wallPenalty : 0;
-    const offTrack = cars.surface[car] !== ROAD ? weights.offTrackPenalty : 0;
-    const backward = delta < 0 ? weights.backwardPenalty : 0;
-    const stillness = cars.stillnessCounter[car] > 0 ? weights.stillnessPenalty : 0;
-    infos.progress[car] = progress;
-    infos.speed[car] = speed;
-    infos.wall[car] = wall;
-    infos.offTrack[car] = offTrack;
-    infos.backward[car] = backward;
-    infos.stillness[car] = stillness;
+    infos.progress[car] = (weights.progress * delta) / length;
+    infos.speed[car] = (weights.speedBonus * cars.speed[car]) / physics.maxSpeed;
+    infos.wall[car] = isContact ? weights.wallPenalty : 0;
+    infos.offTrack[car] = cars.surface[car] !== ROAD ? weights.offTrackPenalty : 0;
+    infos.backward[car] = delta < 0 ? weights.backwardPenalty : 0;
+    infos.stillness[car] = cars.stillnessCounter[car] > 0 ? weights.stillnessPenalty : 0;
     infos.wallContact[car] = isContact ? 1 : 0;
-    this.rewards[car] = progress + speed + wall + offTrack + backward + stillness;
+    let sum = 0;
+    for (const values of this.components) sum += values[car];
+    this.rewards[car] = sum;
   }
 
   /** Write a car's observation. */
@@ -222,29 +181,19 @@ export class Simulation {
     const { cars, observations, track } = this;
     const { physics } = track;
     const first = car * OBSERVATION_SIZE;
-    track.rays.cast(cars.x[car], cars.y[car], cars.heading[car], observations, first);
-    observations[first + 9] = cars.speed[car] / physics.maxSpeed;
-    observations[first + 10] = clamp(cars.yawRate[car] / physics.maxYawRate, -1, 1);
-    observations[first + 11] = cars.steer[car];
-    observations[first + 12] = cars.arcLength[car] / track.geometry.totalLength;
-    observations[first + 13] = Math.min(1, cars.centreDistance[car] / physics.maxCentreDistance);
+    const at = OBSERVATION_INDEX;
+    track.rays.cast(cars.x[car], cars.y[car], cars.heading[car], observations, first + at.ray_0);
+    observations[first + at.speed] = cars.speed[car] / physics.maxSpeed;
+    observations[first + at.yaw_rate] = clamp(cars.yawRate[car] / physics.maxYawRate, YAW_RATE.low, YAW_RATE.high);
+    observations[first + at.steer] = cars.steer[car];
+    observations[first + at.arc_length] = cars.arcLength[car] / track.geometry.totalLength;
+    const centreDistance = cars.centreDistance[car] / physics.maxCentreDistance;
+    observations[first + at.centre_distance] = Math.min(CENTRE_DISTANCE.high, centreDistance);
   }
 }
 
+/** Arrays for an info, of NaN where the type has it, so that a value that no tick writes is refused as a reply. */
 function makeInfos(numCars: number): StepInfos {
-  return {
-    progress: new Float64Array(numCars),
-    speed: new Float64Array(numCars),
-    wall: new Float64Array(numCars),
-    offTrack: new Float64Array(numCars),
-    backward: new Float64Array(numCars),
-    stillness: new Float64Array(numCars),
-    tick: new Int32Array(numCars),
-    rawSpeed: new Float64Array(numCars),
-    lap: new Int32Array(numCars),
-    checkpoint: new Int32Array(numCars),
-    stepCount: new Int32Array(numCars),
-    wallContact: new Uint8Array(numCars),
-    stillnessCounter: new Int32Array(numCars),
-  };
+  const arrays = STEP_INFO.map(({ name, type }) => [name, new INFO_ARRAYS[type](numCars).fill(Number.NaN)] as const);
+  return Object.fromEntries(arrays) as StepInfos;
 }

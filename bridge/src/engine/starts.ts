@@ -1,12 +1,10 @@
 /** Where an episode starts: at rest on the line, or on the move anywhere along the track. */
 
+import type { Placement } from "./contract.js";
 import type { Gates, TrackGeometry } from "./geometry.js";
 
-/**
- * A start as it is asked for: null is at rest on the line. Otherwise arc length along the centre line (units, of any
- * value), offset to its left (units), heading away from its direction (radians), and speed (units/s).
- */
-export type Start = readonly [arcLength: number, lateral: number, heading: number, speed: number] | null;
+/** A start as it is asked for: null is at rest on the line. */
+export type Start = Placement | null;
 
 /** A car's state at the start of an episode; everything else is 0. */
 export interface StartState {

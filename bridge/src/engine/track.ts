@@ -2,10 +2,9 @@
 
 import { InputError } from "../checks.js";
 import type { Physics } from "../physics.js";
-import type { TrackFile } from "../tracks.js";
 import { CentreSearch } from "./centre_search.js";
 import { MAX_CONTACT_RADIUS, WallContacts } from "./contacts.js";
-import { TrackGeometry } from "./geometry.js";
+import { TrackGeometry, type TrackShape } from "./geometry.js";
 import { RayCaster } from "./rays.js";
 import { gatherWalls } from "./walls.js";
 
@@ -26,7 +25,7 @@ export class Track {
 
   /** Build geometry and tables; throws an InputError when the physics look for contacts farther than the tables do. */
   constructor(
-    readonly file: TrackFile,
+    shape: TrackShape,
     readonly physics: Physics,
   ) {
     const contactRadius = physics.width / 2 + physics.contactPadding;
@@ -35,7 +34,7 @@ export class Track {
         `physics: half of car.width plus wall.contactPadding must be at most ${MAX_CONTACT_RADIUS}, got ${contactRadius}`,
       );
     }
-    this.geometry = new TrackGeometry(file, physics.wallOffset);
+    this.geometry = new TrackGeometry(shape, physics.wallOffset);
     const walls = gatherWalls(this.geometry);
     this.contacts = new WallContacts(walls);
     this.rays = new RayCaster(walls, {

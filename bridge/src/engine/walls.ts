@@ -3,9 +3,7 @@
 import type { TrackGeometry } from "./geometry.js";
 import { type Bounds, type CellRanges, type Grid, gatherRanges } from "./grid.js";
 import { IntList } from "./int_list.js";
-
-/** Units by which a look-up table reaches farther than it has to: far above rounding, far below what costs time. */
-export const SAFETY = 1e-6;
+import { SAFETY } from "./numbers.js";
 
 /**
  * The points of both closed walls, the inner wall's first.
