@@ -1,7 +1,7 @@
 """A top-down racing game as a Gymnasium environment: ``gymnasium.make("TopDownRacer-v0")``.
 
-``RacerEnv`` and ``RacerVecEnv`` can be imported from here. They are loaded when they are asked for, so that
-``import racer_env``, and ``import gymnasium`` where this is installed, load neither the compiled engine nor PyTorch.
+``RacerEnv`` and ``RacerVecEnv`` can be imported from here. They are loaded on first use, so neither
+``import racer_env`` nor, once this package is installed, ``import gymnasium`` loads the compiled engine or PyTorch.
 """
 
 import importlib

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from racer_env.contract import REWARD_COMPONENTS, STEP_INFO
 from racer_env.engine import Engine
 
-# How an info's fields join over the ticks of a decision: components are summed, whether something happened is whether
-# it happened on any tick, and of everything else the last tick counts.
+# How an info's fields are merged over the ticks of a decision: components are summed, flags are true if they were
+# true on any tick, and everything else is taken from the last tick.
 SUMMED = REWARD_COMPONENTS
 ANY = tuple(field.name for field in STEP_INFO if field.type is bool)
 LATEST = tuple(field.name for field in STEP_INFO if field.name not in (*SUMMED, *ANY))
@@ -21,9 +21,9 @@ class Decision(NamedTuple):
     Attributes:
         rewards: (N,) float64, summed over the ticks.
         terminated, truncated: (N,) bool, whether an episode ended on one of the ticks.
-        infos: (N,) INFO_DTYPE: components summed, ``wallContact`` on any tick, the rest of the last tick.
-        terminal_observations: By car, for those whose episode ended, its last observation.
-        crossings: By car, for those whose ``lap`` changed, the ``stepCount`` of the tick on which it did.
+        infos: (N,) INFO_DTYPE: components summed, ``wallContact`` if on any tick, the rest from the last tick.
+        terminal_observations: Last observation (14,) of each car whose episode ended, by car.
+        crossings: ``stepCount`` of the tick on which ``lap`` changed, by car; only cars whose ``lap`` changed.
     """
 
     rewards: npt.NDArray[np.float64]
@@ -37,12 +37,12 @@ class Decision(NamedTuple):
 class ActionRepeat:
     """Drives an engine several ticks for each action.
 
-    A car whose episode ends before the last tick has already begun the next one, in which it coasts for the rest:
-    these ticks belong to no decision, and neither their reward nor their info counts.
+    A car whose episode ends before the last tick has already begun the next one, and coasts through the remaining
+    ticks. These belong to no decision: neither their reward nor their info counts.
     """
 
     def __init__(self, engine: Engine, ticks: int) -> None:
-        """Make it for ``ticks`` ticks to an action, at least 2."""
+        """Hold each action for ``ticks`` ticks, at least 2."""
         self._engine = engine
         self._ticks = ticks
         self._laps: npt.NDArray[np.int64] = np.zeros(len(engine.rewards), np.int64)
@@ -53,7 +53,7 @@ class ActionRepeat:
         self._laps[:] = [info["lap"] for info in self._engine.reset_infos]
 
     def step(self, actions: npt.NDArray[np.floating]) -> Decision:
-        """Hold the cars' actions (N, 3); raises as ``Engine.step`` does."""
+        """Hold the actions (N, 3) for all ticks of a decision; raises as ``Engine.step`` does."""
         engine = self._engine
         held = np.array(actions, dtype=np.float64)
         decision: Decision | None = None
@@ -88,7 +88,7 @@ class ActionRepeat:
 
 
 def _add(decision: Decision, engine: Engine, running: npt.NDArray[np.bool_]) -> None:
-    """Add a tick of the cars that are still in the episode in which the decision was made."""
+    """Add one tick of the cars whose episode is still the one in which the decision was made."""
     latest = engine.infos
     np.add(decision.rewards, engine.rewards, out=decision.rewards, where=running)
     for name in SUMMED:

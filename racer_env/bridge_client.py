@@ -1,4 +1,4 @@
-"""The client's name of before; it lives in ``racer_env.bridge.client``."""
+"""Former import path of the client, which lives in ``racer_env.bridge.client``."""
 
 from racer_env.bridge.client import BridgeClient
 

@@ -11,7 +11,7 @@ from racer_env.errors import ConfigError
 from racer_env.json_files import Checker, read_json
 from racer_env.project import DEFAULT_CONFIG_PATH
 
-MAX_WEIGHT = 1e6  # so that no sum of rewards leaves the range of floating-point numbers
+MAX_WEIGHT = 1e6  # keeps every sum of rewards finite
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class AiConfig:
 
 
 def parse_config(document: Any, where: str = "config") -> AiConfig:
-    """Check a parsed configuration; keys that are absent keep their default.
+    """Check a parsed configuration; absent keys keep their default.
 
     Args:
         document: The parsed JSON document.
-        where: Its name in error messages, a path for example.
+        where: Name of the document in error messages, such as a path.
 
     Raises:
-        ConfigError: An unknown key, a wrong type, a number that is not finite or too large, or a limit below 1.
+        ConfigError: A key is unknown, a type is wrong, a number is not finite or too large, or a limit is below 1.
     """
     check = Checker(ConfigError, where)
     sections = check.mapping(document, "the configuration", ("weights", "episode"))
@@ -59,7 +59,7 @@ def parse_config(document: Any, where: str = "config") -> AiConfig:
 def _section(
     check: Checker, sections: dict[str, Any], section: str, kind: type, checked: Callable[[Any, str], Any]
 ) -> dict[str, Any]:
-    """Return the checked values of a section, by the names of its dataclass."""
+    """Return the checked values of a section, by the field names of its dataclass."""
     keys = _keys(kind)
     values = check.mapping(sections.get(section, {}), section, keys)
     return {keys[key]: checked(value, f"{section}.{key}") for key, value in values.items()}
@@ -75,10 +75,10 @@ def load_config(path: str | Path | None = None) -> AiConfig:
     """Load a configuration file.
 
     Args:
-        path: The file; None is the project's ``ai-config.json``.
+        path: Path of the file; None is the project's ``ai-config.json``.
 
     Raises:
-        ConfigError: The file is missing, no JSON, or its content is wrong.
+        ConfigError: The file is missing or not JSON, or its content is wrong.
     """
     path = DEFAULT_CONFIG_PATH if path is None else Path(path)
     return parse_config(read_json(path, ConfigError, "configuration"), str(path))

@@ -1,8 +1,9 @@
-"""The game's contract: the names, order, types and bounds of everything that crosses between game and toolkit.
+"""The game's contract: names, order, types and bounds of everything that crosses between game and toolkit.
 
-The ground floor: engines, environments, bridge, scripts and reports take every name and every index from here, and it
-loads nothing heavier than NumPy. ``bridge/src/engine/contract.ts`` says the same in TypeScript; ``tests/contract.json``
-holds the two together. To add a reward component or an observation, see ``docs/contributing.md``.
+This is the lowest layer: engines, environments, bridge, scripts and reports take every name and index from here, and
+it imports nothing heavier than NumPy. ``bridge/src/engine/contract.ts`` states the same in TypeScript, and
+``tests/contract.json`` keeps the two in step. To add a reward component or an observation, see
+``docs/contributing.md``.
 """
 
 from dataclasses import dataclass
@@ -16,15 +17,15 @@ from racer_env.errors import ActionError
 TICKS_PER_SECOND = 60
 DT = 1.0 / TICKS_PER_SECOND  # seconds in a tick
 RAY_COUNT = 9
-MAX_ACTION_REPEAT = TICKS_PER_SECOND  # ticks that an action may be held
+MAX_ACTION_REPEAT = TICKS_PER_SECOND  # most ticks that an action may be held
 
 
 class Value(NamedTuple):
-    """A number of an action or an observation.
+    """One number of an action or an observation.
 
     Attributes:
-        name: As exported drivers name it.
-        low, high: Its bounds, both included.
+        name: Name used in exported drivers.
+        low, high: Bounds of the value, both included.
     """
 
     name: str
@@ -42,7 +43,7 @@ STEER, THROTTLE, BRAKE = range(ACTION_SIZE)  # indices into an action
 # --- Observations ---
 
 OBSERVATION = (
-    *(Value(f"ray_{ray}", 0.0, 1.0) for ray in range(RAY_COUNT)),  # 0 looks right, the last one left
+    *(Value(f"ray_{ray}", 0.0, 1.0) for ray in range(RAY_COUNT)),  # 0 looks right, the last one looks left
     Value("speed", 0.0, 1.0),
     Value("yaw_rate", -1.0, 1.0),
     Value("steer", -1.0, 1.0),
@@ -52,7 +53,7 @@ OBSERVATION = (
 OBSERVATION_NAMES = tuple(value.name for value in OBSERVATION)
 OBSERVATION_SIZE = len(OBSERVATION)
 RAYS = slice(0, RAY_COUNT)
-RAY_AHEAD = RAY_COUNT // 2  # lower indices look to the right of it, higher ones to the left
+RAY_AHEAD = RAY_COUNT // 2  # index of the ray ahead; lower indices look right, higher ones left
 # Indices into an observation.
 OBSERVED_SPEED = OBSERVATION_NAMES.index("speed")
 OBSERVED_YAW_RATE = OBSERVATION_NAMES.index("yaw_rate")
@@ -67,15 +68,15 @@ REWARD_COMPONENTS = ("progress", "speed", "wall", "offTrack", "backward", "still
 
 @dataclass(frozen=True)
 class RewardWeights:
-    """Weights of the reward's components; penalties are negative. In JSON the names are in camelCase.
+    """Weights of the reward's components; penalties are negative. The JSON names are in camelCase.
 
     Attributes:
-        progress: For one whole lap of progress along the centre line.
-        speed_bonus: Per tick at top speed, in proportion to speed.
-        wall_penalty: Per tick in contact with a wall.
-        off_track_penalty: Per tick off the road.
-        backward_penalty: Per tick of negative progress.
-        stillness_penalty: Per tick below the threshold.
+        progress: Reward for one whole lap of progress along the centre line.
+        speed_bonus: Reward per tick at top speed, in proportion to speed.
+        wall_penalty: Reward per tick in contact with a wall.
+        off_track_penalty: Reward per tick off the road.
+        backward_penalty: Reward per tick of negative progress.
+        stillness_penalty: Reward per tick below the threshold.
         stillness_speed_threshold: Speed below which a car counts as still, in units/s.
     """
 
@@ -90,11 +91,11 @@ class RewardWeights:
 
 @dataclass(frozen=True)
 class EpisodeLimits:
-    """When an episode ends. In JSON the names are in camelCase.
+    """When an episode ends. The JSON names are in camelCase.
 
     Attributes:
-        max_steps: Truncated at this many steps.
-        stillness_timeout_ticks: Terminated after this many still ticks in a row.
+        max_steps: Steps after which an episode is truncated.
+        stillness_timeout_ticks: Still ticks in a row after which an episode is terminated.
     """
 
     max_steps: int = 3000
@@ -105,11 +106,11 @@ class EpisodeLimits:
 
 
 class InfoField(NamedTuple):
-    """An entry of ``info``.
+    """One entry of ``info``.
 
     Attributes:
-        name: As on the wire.
-        type: float, int or bool.
+        name: Key used in ``info`` and in the protocol.
+        type: Type of the value: float, int or bool.
     """
 
     name: str
@@ -120,8 +121,8 @@ STEP_INFO = (
     *(InfoField(name, float) for name in REWARD_COMPONENTS),
     InfoField("tick", int),
     InfoField("rawSpeed", float),  # units/s
-    InfoField("lap", int),  # from 1; 0 on the way to the line after a start elsewhere
-    InfoField("checkpoint", int),  # the last gate
+    InfoField("lap", int),  # from 1; 0 before the first crossing of the line after a start elsewhere
+    InfoField("checkpoint", int),  # the last gate passed
     InfoField("stepCount", int),
     InfoField("wallContact", bool),
     InfoField("stillnessCounter", int),
@@ -136,24 +137,24 @@ RESET_INFO = (
 STEP_INFO_KEYS = tuple(field.name for field in STEP_INFO)
 RESET_INFO_KEYS = tuple(field.name for field in RESET_INFO)
 
-# One car's info after a step, as the engines write it.
+# One car's info after a step, as the engines store it.
 _DTYPES = {float: np.float64, int: np.int64, bool: np.bool_}
 INFO_DTYPE = np.dtype([(field.name, _DTYPES[field.type]) for field in STEP_INFO], align=True)
 
 # --- Where an episode starts ---
 
 MAX_START_OFFSET = 1000.0  # units from the centre line
-MAX_START_MAGNITUDE = 1e6  # of arc length in units and heading in radians; far beyond it, wrapping loses digits
+MAX_START_MAGNITUDE = 1e6  # units of arc length, radians of heading; far larger values lose digits when wrapped
 
 
 class Placement(NamedTuple):
-    """Where on a track an episode starts on the move.
+    """A start on the move, relative to the track.
 
     Attributes:
-        arc_length: Along the centre line, in units, of any value.
-        lateral: To the left of the centre line, in units.
-        heading: Away from the road's direction, counter-clockwise, in radians.
-        speed: Along the heading, in units/s.
+        arc_length: Position along the centre line, in units; any value, wrapped.
+        lateral: Offset to the left of the centre line, in units.
+        heading: Angle from the road's direction, counter-clockwise, in radians.
+        speed: Speed along the heading, in units/s.
     """
 
     arc_length: float
@@ -162,7 +163,7 @@ class Placement(NamedTuple):
     speed: float = 0.0
 
 
-# By name: lowest and highest value; None is the physics' top speed.
+# Lowest and highest value by name; None is the physics' top speed.
 PLACEMENT_BOUNDS: dict[str, tuple[float, float | None]] = {
     "arc_length": (-MAX_START_MAGNITUDE, MAX_START_MAGNITUDE),
     "lateral": (-MAX_START_OFFSET, MAX_START_OFFSET),
@@ -175,7 +176,7 @@ def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.flo
     """Return actions as a contiguous float64 array (N, 3).
 
     Raises:
-        ActionError: The shape is another, or a number is not finite; the message names the first one.
+        ActionError: The shape is wrong, or a number is not finite; the message names the first one.
     """
     try:
         given = np.asarray(actions)

@@ -1,4 +1,4 @@
-"""What drives the cars of a vector environment: the embedded simulator or a bridge, behind one interface."""
+"""The interface of what drives the cars of a vector environment: the embedded simulator or a bridge."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from racer_env.contract import Placement
 
-# Says where a car's next episode starts; None is the standing start. An engine may ask an episode ahead.
+# Returns where a car's next episode starts; None is the standing start. An engine may ask one episode ahead.
 NextStart = Callable[[int], Placement | None]
 
 
@@ -16,11 +16,11 @@ class Engine(Protocol):
     """N cars, each alone on its track. A car whose episode ends begins the next one in the same step.
 
     Attributes:
-        observations: (N, 14) float64, of a finished car the first one of its new episode.
-        rewards: (N,) float64 of the last step.
-        terminated, truncated: (N,) bool of the last step.
-        infos: (N,) INFO_DTYPE of the last step.
-        terminal_observations: By car, for those whose episode ended in the last step, its last observation.
+        observations: (N, 14) float64; for a finished car, the first one of its new episode.
+        rewards: (N,) float64, rewards of the last step.
+        terminated, truncated: (N,) bool, whether an episode ended in the last step, and how.
+        infos: (N,) INFO_DTYPE, infos of the last step.
+        terminal_observations: Last observation (14,) of each car whose episode ended in the last step, by car.
         reset_infos: The info of each car's last reset.
     """
 
@@ -42,8 +42,8 @@ class Engine(Protocol):
             actions: (N, 3) steer, throttle, brake; clamped to [-1, 1], [0, 1], [0, 1].
 
         Raises:
-            ActionError: The shape is another, or a number is not finite; nothing has moved then.
+            ActionError: The shape is wrong, or a number is not finite; then nothing has moved.
         """
 
     def close(self) -> None:
-        """End it; twice is fine."""
+        """Close the engine; safe to call twice."""

@@ -30,7 +30,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     """A car on a closed track, 60 ticks a second, one tick a step.
 
     **Action**, ``Box([-1, 0, 0], [1, 1, 1], float32)``: steer (positive turns right), throttle, brake. Numbers
-    beyond the bounds are clamped; anything that is not three finite numbers is an error.
+    beyond the bounds are clamped; anything other than three finite numbers is an error.
 
     **Observation**, ``Box(14, float32)``:
 
@@ -48,24 +48,25 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
 
     **Reward**: the sum of six components, each also in ``info``, with the weights of ``ai-config.json``:
     ``progress`` (weight times the change of arc length over the lap's length: a lap is worth the weight),
-    ``speed`` (weight times speed over 160), and, each a constant on the ticks when it holds, ``wall`` (within 2
+    ``speed`` (weight times speed over 160), and four constants on the ticks on which they apply: ``wall`` (within 2
     units of a wall), ``offTrack`` (not on the road), ``backward`` (negative progress), ``stillness`` (speed below
     the threshold).
 
     **Terminated** after ``stillnessTimeoutTicks`` still ticks in a row; **truncated** at ``maxSteps`` steps. Both
-    may hold on one tick.
+    may apply on one tick.
 
     **Start**: at rest on the line. ``reset(options=...)`` takes ``track_id`` and ``start``, which is
     ``"standing"``, ``"random"`` (anywhere, on the move, drawn from the environment's seed) or a dictionary with
-    ``arc_length`` and optionally ``lateral``, ``heading`` (units and radians from the centre line and its
-    direction) and ``speed``. Both hold for this reset; the only track of an environment stays until another is named.
+    ``arc_length`` and optionally ``lateral`` and ``heading`` (units and radians from the centre line and its
+    direction) and ``speed``. A start holds for one reset, as does a track unless the environment has only one: then
+    the named track stays until another is named.
 
-    **Info** after a step: the six components, ``tick``, ``rawSpeed`` (units/s), ``lap`` (from 1; 0 on the way to
-    the line after a start elsewhere), ``checkpoint`` (last gate), ``stepCount``, ``wallContact``,
+    **Info** after a step: the six components, ``tick``, ``rawSpeed`` (units/s), ``lap`` (from 1; 0 before the first
+    crossing of the line after a start elsewhere), ``checkpoint`` (last gate), ``stepCount``, ``wallContact``,
     ``stillnessCounter``; after a reset: ``tick``, ``speed``, ``lap``, ``checkpoint``, ``stepCount``.
 
-    **Rendering**: ``render_mode="rgb_array"`` makes pictures of ``view.size``, without a display; ``"human"`` shows
-    every step in a window, in real time. A bridge does not tell where its cars are: the simulator drives along.
+    **Rendering**: ``render_mode="rgb_array"`` returns pictures of ``view.size``, without a display; ``"human"`` shows
+    every step in a window, in real time. A bridge does not report where its cars are, so the simulator drives along.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -87,22 +88,22 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         """Make the environment.
 
         Args:
-            bridge_url: Where the game's bridge is, ``ws://127.0.0.1:PORT``; ``"auto"`` starts the bundled one until
-                ``close``, and ``"embedded"`` is the embedded simulator. None is the environment variable
-                RACER_BRIDGE_URL, and where that is not set the embedded simulator.
+            bridge_url: URL of the game's bridge, ``ws://127.0.0.1:PORT``; ``"auto"`` starts the bundled one until
+                ``close``, and ``"embedded"`` is the embedded simulator. None reads the environment variable
+                RACER_BRIDGE_URL, and means the embedded simulator if that is not set.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            track_id: A track's id, a path that ends in ``.json``, or a loaded track; ``"all"``, a set of generated
-                ones such as ``"procedural:8"``, or a list of all these: each reset then takes the next track. Over a
-                bridge, an id means the bridge's track, and any other form one that the bridge has too.
+            track_id: A track's id, a path ending in ``.json``, or a loaded track; ``"all"``, a set of generated tracks
+                such as ``"procedural:8"``, or a list of all these: each reset then takes the next track. Over a
+                bridge, an id means the bridge's track; in any other form, the bridge must have the track too.
             render_mode: None, ``"rgb_array"`` or ``"human"``; None draws nothing and costs nothing.
-            tracks_dir: A folder with track files of one's own.
-            config: Weights and limits as an object, instead of ``config_path``.
+            tracks_dir: Folder of the user's own track files.
+            config: Reward weights and episode limits as an object, instead of ``config_path``.
             view: How it is drawn; None is ``racer_env.rendering.scene.View()``.
 
         Raises:
-            BridgeError: The bridge cannot be reached or is none.
+            BridgeError: The bridge cannot be reached, or the peer is not a bridge.
             ConfigError: The configuration or an argument is wrong, or the bridge has other physics.
-            RenderError: The track is to be drawn, and only a bridge knows it.
+            RenderError: The track is to be drawn, but only a bridge knows it.
             TrackError: The track does not exist or is wrong.
         """
         check_render_mode(render_mode)
@@ -134,7 +135,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
 
     @property
     def simulator(self) -> Simulator:
-        """The embedded engine, for those who want float64 states.
+        """The embedded simulator, for callers who need float64 states.
 
         Raises:
             ConfigError: The game is behind a bridge.
@@ -149,7 +150,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         """Begin an episode.
 
         Args:
-            seed: For random starts.
+            seed: Seed of random starts; None keeps the generator.
             options: ``track_id`` and ``start``, see the class.
 
         Returns:
@@ -181,7 +182,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         """Advance by one tick.
 
         Args:
-            action: (3,) steer, throttle, brake.
+            action: (3,) steer in [-1, 1], throttle and brake in [0, 1].
 
         Returns:
             Observation (14,) float32, reward, terminated, truncated, info.
@@ -202,7 +203,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         return observation.astype(np.float32), reward, terminated, truncated, info
 
     def render(self) -> npt.NDArray[np.uint8] | None:
-        """Return the picture (height, width, 3) of the moment; None where a window shows it, or without a render mode.
+        """Return the current picture (height, width, 3); None if a window shows it, or without a render mode.
 
         Raises:
             ClosedError: The environment is closed, or was never reset.
@@ -215,12 +216,12 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         return self._drawing.render()
 
     def close(self) -> None:
-        """End it; twice is fine."""
+        """Close the environment; safe to call twice."""
         self._is_closed = True
         self._resources.close()
 
 
 def _make_drawing(car: SimulatorCar | BridgeCar, view: "View | None", render_mode: str) -> "Drawing":
-    from racer_env.rendering.drawing import Drawing  # only who draws waits for this
+    from racer_env.rendering.drawing import Drawing  # loaded only when something is drawn
 
     return Drawing(car, view, shows=render_mode == HUMAN)

@@ -13,7 +13,7 @@ class ConfigError(RacerError, ValueError):
 
 
 class TrackError(RacerError, ValueError):
-    """A track file is missing, unreadable or describes no drivable track."""
+    """A track file is missing or unreadable, or describes no drivable track."""
 
 
 class ActionError(RacerError, ValueError):
@@ -25,15 +25,15 @@ class ClosedError(RacerError, RuntimeError):
 
 
 class ModelError(RacerError, ValueError):
-    """A model or its statistics are missing, unreadable or do not fit."""
+    """A model or its statistics are missing or unreadable, or do not fit."""
 
 
 class TrainingError(RacerError):
-    """Training cannot go on: what it computes with is no longer a number, for example."""
+    """Training cannot go on, for example because a number is no longer finite."""
 
 
 class BridgeError(RacerError):
-    """The bridge, or the way to it, does not do what it should."""
+    """The bridge, or the connection to it, does not do what it should."""
 
 
 class BridgeRefusedError(BridgeError):
@@ -41,7 +41,7 @@ class BridgeRefusedError(BridgeError):
 
 
 class BridgeProtocolError(BridgeError):
-    """The bridge sent what the protocol does not allow; the connection is given up."""
+    """The bridge sent something that the protocol does not allow; the connection is given up."""
 
 
 class BridgeLostError(BridgeError):
@@ -49,11 +49,11 @@ class BridgeLostError(BridgeError):
 
 
 class RenderError(RacerError):
-    """Something cannot be drawn: there is no display, or the track or the car's place is not known."""
+    """Something cannot be drawn: there is no display, or the track or the car's position is not known."""
 
 
 class RecordingError(RacerError, ValueError):
-    """A recorded drive is missing, unreadable, or cannot be replayed here."""
+    """A recorded drive is missing or unreadable, or cannot be replayed here."""
 
 
 class RunError(RacerError, ValueError):

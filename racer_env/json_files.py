@@ -14,12 +14,12 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
     """Read a JSON file.
 
     Args:
-        path: The file.
-        error: The exception class to raise.
+        path: Path of the file.
+        error: Exception class to raise.
         what: What the file should be, for the message ("track", "configuration").
 
     Raises:
-        error: The file is missing, unreadable, or no JSON.
+        error: The file is missing, unreadable, or not JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
         raise error(
             f"{what} file {path} is not valid JSON: {broken.msg} at line {broken.lineno}, column {broken.colno}"
         ) from broken
-    except ValueError as odd:  # a number of thousands of digits, say
+    except ValueError as odd:  # for example, a number with thousands of digits
         raise error(f"cannot read {what} file {path}: {odd}") from odd
 
 
@@ -41,11 +41,11 @@ MAX_INTEGER = 2**31 - 1
 
 
 class Checker:
-    """Checks values that came from one JSON document and words the errors.
+    """Checks values from one JSON document and words the errors.
 
     Attributes:
-        error: The exception class to raise.
-        where: The document's name, put in front of every message.
+        error: Exception class to raise.
+        where: Name of the document, which begins every message.
     """
 
     def __init__(self, error: type[RacerError], where: str) -> None:
@@ -53,11 +53,11 @@ class Checker:
         self.where = where
 
     def fail(self, message: str) -> RacerError:
-        """Make the error for ``message``; the caller raises it."""
+        """Return the error for ``message``; the caller raises it."""
         return self.error(f"{self.where}: {message}")
 
     def mapping(self, value: Any, key: str, allowed: Iterable[str], required: Iterable[str] = ()) -> dict[str, Any]:
-        """Return ``value`` as a dict whose keys are all allowed and complete."""
+        """Return ``value`` as a dict in which every key is allowed and no required key is missing."""
         if not isinstance(value, dict):
             raise self.fail(f"{key} must be an object, got {type(value).__name__}")
         allowed = list(allowed)

@@ -49,21 +49,21 @@ _SOURCES = {
     "max_yaw_rate": ("observation", "maxYawRate"),
     "max_centre_distance": ("observation", "maxCentreDistance"),
 }
-# Share of the way to the raw input that a smoothed input goes in one tick: 1 - exp(-rate * DT).
+# Share of the gap to the raw input that a smoothed input closes in one tick: 1 - exp(-rate * DT).
 _RESPONSES = ("steer_response", "throttle_response", "brake_response")
-# The turn from one ray to the next.
+# Cosine and sine of the angle between neighbouring rays.
 _RAY_STEP = ("ray_step_cos", "ray_step_sin")
 
 PHYSICS_DTYPE = np.dtype([(name, np.float64) for name in (*_SOURCES, *_RESPONSES, *_RAY_STEP)], align=True)
 
 
 class Physics:
-    """Physics numbers with a fingerprint.
+    """The physics constants and their fingerprint.
 
     Attributes:
-        record: The numbers, shape (1,) of PHYSICS_DTYPE, as the kernels take them.
-        fingerprint: SHA-256 of the file's parsed content, 64 hexadecimal digits. It depends on keys and
-            values only, not on layout, order of keys, or whether 2 is written as 2.0.
+        record: The constants, shape (1,) of PHYSICS_DTYPE, as the kernels take them.
+        fingerprint: SHA-256 of the file's parsed content, 64 hexadecimal digits. It depends on keys and values
+            only, not on layout, key order, or whether 2 is written as 2.0.
     """
 
     def __init__(self, document: Any, where: str = "physics") -> None:
@@ -128,7 +128,7 @@ def _number_text(number: float) -> str:
         return "0"
     mantissa, exponent_text = f"{abs(number)!r}e".split("e")[:2]
     whole, _, fraction = mantissa.partition(".")
-    # The number is 0.digits times ten to the power of point.
+    # The number equals 0.digits times 10 to the power of point.
     digits = (whole + fraction).lstrip("0")
     point = len(whole) + int(exponent_text or 0) - (len(whole + fraction) - len(digits))
     digits = digits.rstrip("0")
@@ -146,6 +146,6 @@ def load_physics(path: Path = DEFAULT_PHYSICS_PATH) -> Physics:
     """Load a physics file.
 
     Raises:
-        ConfigError: The file is missing, no JSON, or a number is absent, unknown or not finite.
+        ConfigError: The file is missing or not JSON, or a number is absent, unknown or not finite.
     """
     return Physics(read_json(path, ConfigError, "physics"), str(path))

@@ -1,4 +1,4 @@
-"""Where the project's data are: beside the packages in a clone, inside ``racer_env`` where pip has installed it."""
+"""Locations of the project's data: beside the packages in a clone, inside ``racer_env`` when installed by pip."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _INSTALLED_DATA = _PACKAGE / "data"  # pyproject.toml puts it there
 
 IS_INSTALLED = _INSTALLED_DATA.is_dir()
-PROJECT_ROOT = _PACKAGE.parent  # of a clone
+PROJECT_ROOT = _PACKAGE.parent  # only meaningful in a clone
 
 _DATA = _INSTALLED_DATA if IS_INSTALLED else PROJECT_ROOT
 DEFAULT_CONFIG_PATH = _DATA / "ai-config.json"

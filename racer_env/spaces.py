@@ -1,4 +1,4 @@
-"""The spaces, render modes and info dictionaries that every environment here shares."""
+"""The spaces, render modes and info dictionaries shared by all environments."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ RENDER_MODES = (HUMAN, RGB_ARRAY)
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Refuse what is no render mode.
+    """Refuse an unknown render mode.
 
     Raises:
         ConfigError: It is neither None nor one of RENDER_MODES.
@@ -41,10 +41,10 @@ def _box(values: Sequence[Value]) -> spaces.Box:
 
 
 def _dictionary_maker(keys: Sequence[str]) -> Callable[[Any], list[dict[str, Any]]]:
-    """Return a function from tuples of values to dictionaries with the keys.
+    """Return a function that turns tuples of values into dictionaries with the keys.
 
-    A dictionary that is written out is made twice as fast as one of keys and values, and every step makes one for each
-    car; so this writes it out.
+    A dictionary display is twice as fast as zipping keys and values, and every step makes a dictionary for each car,
+    so this generates one.
     """
     names = [f"value_{index}" for index in range(len(keys))]
     entries = ", ".join(f"{key!r}: {name}" for key, name in zip(keys, names, strict=True))
@@ -59,9 +59,9 @@ def step_infos(records: npt.NDArray[np.void]) -> list[dict[str, Any]]:
     """Return the info dictionaries of a step.
 
     Args:
-        records: (N,) INFO_DTYPE.
+        records: (N,) INFO_DTYPE records, one per car.
     """
-    # Columns become lists of Python numbers in one call each: faster than record by record.
+    # Converting columns to Python lists takes one call each, which is faster than record by record.
     return _make_step_infos(zip(*[records[name].tolist() for name in STEP_INFO_KEYS]))  # noqa: B905 (strict costs a tenth)
 
 

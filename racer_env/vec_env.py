@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 
 class Car:
-    """One car of a RacerVecEnv: what ``get_attr`` and ``env_method`` reach.
+    """One car of a RacerVecEnv: the target of ``get_attr`` and ``env_method``.
 
     Attributes:
-        index: Its place in the vector.
-        track_id: The track that it drives on.
-        action_space, observation_space: As of ``RacerEnv``.
-        render_mode: That of the vector environment.
+        index: Index of the car in the vector environment.
+        track_id: Id of the track that it drives on.
+        action_space, observation_space: The spaces, as in ``RacerEnv``.
+        render_mode: Render mode of the vector environment.
         start: Where its episodes start: ``"standing"``, ``"random"``, a dictionary as in ``RacerEnv``, or None for
-            the vector environment's mixture; may be set. Over a bridge with many cars on a connection the next start
-            is chosen an episode ahead, so it holds from the episode after the next.
+            the vector environment's mixture; may be set. Over a bridge with many cars on a connection, the next start
+            is chosen one episode ahead, so a new value takes effect in the episode after the next.
     """
 
     def __init__(self, index: int, track: AnyTrack, render_mode: str | None = None) -> None:
@@ -69,12 +69,12 @@ class RacerVecEnv(VecEnv):
     carries ``terminal_observation`` and ``TimeLimit.truncated``, and the observation is the new episode's.
 
     With ``action_repeat`` k, a step is k ticks under one action. Reward and components are then sums, ``wallContact``
-    says whether there was contact on any of the ticks, everything else is of the last tick; where ``lap`` changed,
-    ``lapStepCount`` is the ``stepCount`` of the tick on which it did. An episode that ends in between ends the step
-    for its car, which coasts through the remaining ticks of its new episode.
+    says whether there was contact on any tick, and everything else is taken from the last tick; if ``lap`` changed,
+    ``lapStepCount`` is the ``stepCount`` of the tick on which it did. An episode that ends on an earlier tick ends the
+    step for its car, which coasts through the remaining ticks in its new episode.
 
-    A seed s gives car i the seed s + i, so that car i of N draws what a single car of that seed would; over a bridge
-    with many cars on a connection, until it is reset a second time without a seed.
+    Seed s gives car i the seed s + i, so car i of N draws what a single car with that seed would; over a bridge with
+    many cars on a connection, this holds until the environment is reset a second time without a seed.
     """
 
     def __init__(
@@ -93,26 +93,26 @@ class RacerVecEnv(VecEnv):
         equal_road_value: bool = False,
         action_repeat: int = 1,
     ) -> None:
-        """Make the environment. What ``RacerEnv`` takes too means the same here and has the same default.
+        """Make the environment. Arguments that ``RacerEnv`` has too mean the same and have the same default.
 
         Args:
-            track_id: One track or several, as in ``RacerEnv``; car i drives on track i modulo their number.
-            num_envs: N; at least one car per track, and None is just that.
-            config: Weights and limits as an object, instead of ``config_path``.
-            bridge_url: Where the game's bridge is, as in ``RacerEnv``; several URLs share the cars. A bridge of version
-                1 of the protocol has a connection per car and no starts but the standing one.
+            track_id: One or more tracks, as in ``RacerEnv``; car i drives on track i modulo their number.
+            num_envs: N, the number of cars, at least one per track; None is one per track.
+            config: Reward weights and episode limits as an object, instead of ``config_path``.
+            bridge_url: URL of the game's bridge, as in ``RacerEnv``; several URLs share the cars. A bridge of version 1
+                of the protocol has a connection per car, and only standing starts.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            render_mode: None, or what ``render`` does, as in ``RacerEnv``; ``"human"`` shows what is rendered.
-            tracks_dir: A folder with track files of one's own.
-            view: How it is drawn; all cars are in one picture.
-            random_start_share: Share of the episodes that start anywhere, on the move; the others start on the line.
-            standing_share: Share of the random starts that are at rest.
+            render_mode: None, ``"rgb_array"`` or ``"human"``, as in ``RacerEnv``; ``"human"`` shows what is rendered.
+            tracks_dir: Folder of the user's own track files.
+            view: How the cars are drawn, all in one picture; None is ``racer_env.rendering.scene.View()``.
+            random_start_share: Share of episodes that start anywhere, on the move; the others start on the line.
+            standing_share: Share of random starts that are at rest.
             equal_road_value: Scale progress by each track's length, so that a unit of road earns the same on all.
-            action_repeat: Ticks that each action holds, see the class.
+            action_repeat: Ticks that each action is held, see the class.
 
         Raises:
-            BridgeError: A bridge cannot be reached or is none.
-            ConfigError: An argument is out of range, or asks for what a bridge does not know.
+            BridgeError: A bridge cannot be reached, or the peer is not a bridge.
+            ConfigError: An argument is out of range, or asks for something that a bridge cannot do.
             TrackError: A track does not exist or is wrong.
         """
         _check_arguments(random_start_share, standing_share, action_repeat, render_mode)
@@ -127,7 +127,7 @@ class RacerVecEnv(VecEnv):
             self._bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
             tracks = tracks_on(self._bridge, track_id, tracks_dir)
             self.cars = _make_cars(tracks, num_envs, render_mode)
-            self._starts: list[Any] = [None for _ in self.cars]  # of the reset that is being made
+            self._starts: list[Any] = [None for _ in self.cars]  # start options of the reset in progress
             self._random = [np.random.default_rng() for _ in self.cars]
             if render_mode is None:
                 self._engine = self._make_engine(tracks, config, equal_road_value, self._next_start)
@@ -140,7 +140,7 @@ class RacerVecEnv(VecEnv):
 
     @property
     def simulator(self) -> Simulator:
-        """The embedded engine, for those who want float64 states.
+        """The embedded simulator, for callers who need float64 states.
 
         Raises:
             ConfigError: The game is behind a bridge.
@@ -151,7 +151,7 @@ class RacerVecEnv(VecEnv):
         return engine.simulator
 
     def reset(self) -> VecEnvObs:
-        """Begin an episode for every car; seeds and options set before are used once.
+        """Begin an episode for every car; seeds and options set beforehand are used once.
 
         Returns:
             Observations (N, 14) float32.
@@ -176,7 +176,7 @@ class RacerVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Advance every car by one tick.
+        """Advance every car by one step of ``action_repeat`` ticks.
 
         Returns:
             Observations (N, 14) float32, rewards (N,) float32, dones (N,) bool, infos.
@@ -208,14 +208,14 @@ class RacerVecEnv(VecEnv):
         )
 
     def render(self, mode: str | None = None) -> npt.NDArray[np.uint8] | None:
-        """Return a picture (height, width, 3) of all cars, those of several tracks side by side; or show it.
+        """Return a picture (height, width, 3) of all cars, several tracks side by side; or show it in a window.
 
         Args:
-            mode: Instead of the environment's own, ``"human"`` or ``"rgb_array"``.
+            mode: ``"human"`` or ``"rgb_array"``, instead of the environment's own render mode.
 
         Raises:
             ClosedError: The environment is closed.
-            ConfigError: It was made without a render mode.
+            ConfigError: The environment was made without a render mode.
             RenderError: There is no display to show it on.
         """
         self._check_open()
@@ -227,11 +227,11 @@ class RacerVecEnv(VecEnv):
         return self._scene.render()
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """Return the picture of all cars, as the only one."""
+        """Return the picture of all cars as a list of one."""
         return [self.render(RGB_ARRAY)]
 
     def close(self) -> None:
-        """End it; twice is fine."""
+        """Close the environment; safe to call twice."""
         self._is_closed = True
         self._resources.close()
 
@@ -240,7 +240,7 @@ class RacerVecEnv(VecEnv):
         return [getattr(self.cars[index], attr_name) for index in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of the cars, see ``Car``; setting ``track`` and the like has no effect on the engine."""
+        """Set an attribute of the cars, see ``Car``; ``track`` and the like have no effect on the engine."""
         for index in self._get_indices(indices):
             setattr(self.cars[index], attr_name, value)
 
@@ -256,7 +256,7 @@ class RacerVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """Return False for every car: there are no wrappers inside."""
+        """Return False for every car, as the cars have no wrappers."""
         return [False for _ in self._get_indices(indices)]
 
     def _make_drawn_engine(
@@ -284,7 +284,7 @@ class RacerVecEnv(VecEnv):
         return BridgeEngine(bridge, tracks, count, config, next_start, scale)
 
     def _next_start(self, car: int) -> Placement | None:
-        """Choose where a car's next episode starts: as the reset says, as the car says, or by chance."""
+        """Choose where a car's next episode starts: as the reset says, else as the car says, else at random."""
         start, self._starts[car] = self._starts[car], None
         random, handle = self._random[car], self.cars[car]
         start = start if start is not None else handle.start

@@ -1,1 +1,1 @@
-"""Scripts that train, measure and ship a driver, and what they share."""
+"""Scripts that train, measure and export a driver, and the code they share."""

@@ -24,7 +24,7 @@ def _benchmark(options: BenchmarkOptions) -> int:
         tracks = load_tracks_for([], options.track_id, options.tracks_dir, bridge)
         needs_simulator = bridge is None or options.compare or options.actions == DRIVER
         with WarmUp(tracks[0] if needs_simulator else None, quiet=options.json):
-            from training.engines.speed import (  # loads PyTorch, beside which the warm-up compiles
+            from training.engines.speed import (  # loads PyTorch while the warm-up compiles
                 format_result,
                 measure,
             )
@@ -40,7 +40,7 @@ def _benchmark(options: BenchmarkOptions) -> int:
 def __getattr__(name: str) -> Any:
     if name not in ("run_benchmark", "make_actions"):
         raise AttributeError(f"module 'training.benchmark' has no attribute {name!r}")
-    return getattr(importlib.import_module("training.engines.speed"), name)  # the command line does without PyTorch
+    return getattr(importlib.import_module("training.engines.speed"), name)  # the command line needs no PyTorch
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The callbacks for stable-baselines3, to be used in scripts of one's own; they live in ``training.runs``."""
+"""Callbacks for stable-baselines3, for use in the user's own scripts; they live in ``training.runs``."""
 
 from training.runs.checkpointing import CheckpointPairCallback
 from training.runs.metrics import RacerMetricsCallback

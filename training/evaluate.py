@@ -34,7 +34,7 @@ def _drive(options: EvaluationOptions) -> int:
         needs_known = options.keeps_drives or options.random_starts > 0 or options.par_times is not None
         known = known_tracks(tracks) if needs_known else []
         with WarmUp(None if bridge else tracks[0], quiet=options.json):
-            from training.evaluation import measuring, printing  # Numba takes 1 s to load, the warm-up works meanwhile
+            from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
         found = measuring.measure(options, config, tracks, known, bridge)
     printing.print_measurement(options, found)
     tell = note if options.json else say
@@ -49,7 +49,7 @@ def _drive(options: EvaluationOptions) -> int:
 
 
 def _replay(options: EvaluationOptions) -> int:
-    """Drive a recording again, and treat it as any other drive."""
+    """Replay a recording, and treat it as any other drive."""
     from training.drives import output
     from training.evaluation import printing
 

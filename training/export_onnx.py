@@ -18,7 +18,7 @@ from training.console.tracks import load_tracks_for, note_changed_tracks
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.export_onnx",
         description=f"Export a driver as ONNX: {MODEL_NAME} with {STATISTICS_NAME}, which the game loads, and "

@@ -13,7 +13,7 @@ DEFAULT_SET = "procedural:12"
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.make_tracks",
         examples=(

@@ -14,7 +14,7 @@ REPORT_NAME = "report.html"
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.report",
         description="Write one HTML page about a training run: learning curves, best laps, configuration, and the "

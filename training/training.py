@@ -1,6 +1,6 @@
-"""What ``python training/train_ppo.py`` finds in the place of the package: the way to start a script.
+"""What ``python training/train_ppo.py`` finds instead of the package: how to start a script.
 
-Python looks for modules beside a script that is started by its path, so there the name ``training`` means this file.
+Python looks for modules beside a script started by its path, so there the name ``training`` means this file.
 """
 
 import sys

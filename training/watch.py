@@ -13,7 +13,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _watch(options: WatchOptions) -> int:
-    from training.drives import entrants, race_window  # Numba and pygame take 1 s to load
+    from training.drives import entrants, race_window  # imported late: Numba and pygame take 1 s to load
 
     who, tracks = entrants.gather(options)
     result = race_window.show_race(who, tracks, options.camera, options.laps if options.drive else None)

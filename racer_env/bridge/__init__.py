@@ -1,1 +1,1 @@
-"""The way to a game behind a WebSocket: messages, client, process, and bridges as cars and engines."""
+"""Access to a game behind a WebSocket: messages, client, process, and bridges as cars and engines."""

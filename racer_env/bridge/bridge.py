@@ -1,4 +1,4 @@
-"""Bridges that offer the same game: where they are, what they speak, which tracks they have."""
+"""Bridges that offer the same game: their URLs, protocol version and tracks."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +23,12 @@ TrackId = str | AnyTrack  # a name, or a track itself
 
 
 class Bridge:
-    """One or more bridges with the same game behind them.
+    """One or more bridges to the same game.
 
     Attributes:
-        names: What they were called by: URLs, or ``"auto"``.
-        processes: Those that were started here.
-        peer: What they offer: of several, the least.
+        names: The names the caller gave: URLs, or ``"auto"``.
+        processes: The bridge processes started here.
+        peer: What all of them offer; where they differ, the least.
     """
 
     def __init__(
@@ -40,18 +40,18 @@ class Bridge:
         physics: Physics | None = None,
         any_physics: bool = False,
     ) -> None:
-        """Start those that are to be started, and ask every one what it speaks.
+        """Start the bridges that need starting, and ask each one which protocol it speaks.
 
         Args:
             names: URLs, or ``"auto"`` for a bundled bridge, which ends with ``close`` or with this process.
-            say: Told about what takes some seconds.
-            tracks: What bundled bridges have besides the shipped tracks; one with the same id takes its place.
-            physics: That they must have, as far as they tell; None is the project's.
-            any_physics: Whether they may have others.
+            say: Called with a message before anything that takes some seconds.
+            tracks: Tracks for bundled bridges besides the shipped ones; they replace shipped ones of the same id.
+            physics: Physics that the bridges must have, as far as they report it; None is the project's.
+            any_physics: Whether bridges with other physics are accepted.
 
         Raises:
-            BridgeError: One cannot be started or reached, or is no bridge.
-            ConfigError: A URL is wrong, a bridge has other physics, or bridges differ.
+            BridgeError: A bridge cannot be started or reached, or the peer is not a bridge.
+            ConfigError: A URL is wrong, a bridge has other physics, or the bridges differ.
         """
         self.names = [names] if isinstance(names, str) else list(names)
         if not self.names:
@@ -66,7 +66,7 @@ class Bridge:
                 self.processes.append(BridgeProcess(say, tracks))
             say(f"reaching {' and '.join(self.urls)} ...")
             self.peer = self._ask(any_physics)
-            stack.pop_all()  # only bridges that are of no use are ended
+            stack.pop_all()  # on failure, the bridges started so far are stopped
 
     def __enter__(self) -> "Bridge":
         return self
@@ -75,29 +75,29 @@ class Bridge:
         self.close()
 
     def close(self) -> None:
-        """End the bridges that were started here; twice is fine."""
+        """Stop the bridges that were started here; safe to call twice."""
         for process in self.processes:
             process.stop()
 
     @property
     def urls(self) -> list[str]:
-        """Where they are."""
+        """The URLs of all bridges."""
         return [*(process.url for process in self.processes), *self._others]
 
     @property
     def has_extensions(self) -> bool:
-        """Whether they speak version 2: training starts, many cars on a connection, tracks that can be learned."""
+        """Whether all speak version 2: starts anywhere, many cars on a connection, tracks that can be queried."""
         return self.peer.protocol >= VERSION_WITH_EXTENSIONS
 
     def track(self, name: str | Track, tracks_dir: str | Path | None = None) -> AnyTrack:
         """Return a track of the bridge.
 
         Args:
-            name: Its id; or a track, or a path that ends in ``.json``, that the bridge must have too.
-            tracks_dir: A folder with track files of one's own; what is there under the same id must be the same.
+            name: Track id; or a track, or a path ending in ``.json``, that the bridge must have too.
+            tracks_dir: Folder of the user's own track files; they must equal the bridge's tracks of the same id.
 
         Raises:
-            TrackError: The bridge has no such track, or another one under that id.
+            TrackError: The bridge has no such track, or a different one under that id.
         """
         own = name if isinstance(name, Track) else None
         if isinstance(name, str) and name.endswith(".json"):
@@ -139,10 +139,10 @@ class Bridge:
     def placement(
         self, track: AnyTrack, start: str | Mapping[str, float], random: np.random.Generator
     ) -> Placement | None:
-        """Make the placement that a reset option asks for, see ``make_placement``.
+        """Return the placement that a reset option asks for, see ``make_placement``.
 
         Raises:
-            ConfigError: It is wrong, or the bridge knows standing starts only.
+            ConfigError: The option is wrong, or the bridge only knows standing starts.
         """
         if start == STANDING:
             return None
@@ -154,10 +154,10 @@ class Bridge:
         return make_placement(track, start, random)
 
     def restart(self, error: BridgeError) -> None:
-        """Start the bridges that have ended again, if they were all started here; all of them if none has.
+        """Restart the bridges that have ended, provided all were started here; if none has ended, restart all.
 
         Raises:
-            BridgeError: ``error`` itself if it has not; otherwise they cannot be started, or died too often.
+            BridgeError: ``error`` itself if not all were started here; else they cannot be started, or died too often.
         """
         if self._others:
             raise error
@@ -190,7 +190,7 @@ class Bridge:
             with BridgeClient(self.urls[0]) as client:
                 document = client.track(track_id)
             where = f"{track_id} of the bridge at {self.urls[0]}"
-            # What the game itself drives on is taken as it is.
+            # The game already drives on this track, so it is taken as it is.
             track = parse_track(document, where, self._physics, must_be_drivable=False)
             if track.fingerprint != self.peer.tracks[track_id].fingerprint:
                 raise TrackError(f"{where} has another fingerprint than the bridge says")
@@ -204,12 +204,12 @@ def bridge_at(
     tracks: Sequence[TrackId] = (),
     tracks_dir: str | Path | None = None,
 ) -> Bridge | None:
-    """Return the bridges that an environment's argument means; None is the embedded simulator.
+    """Return the bridges that an environment's argument stands for; None is the embedded simulator.
 
     Args:
-        stack: Closes them at the end, unless they were there before.
-        bridge_url: See ``RacerEnv``.
-        tracks, tracks_dir: What is going to be driven on; a bundled bridge gets those that are the user's own.
+        stack: Closes bridges that are opened here.
+        bridge_url: URLs or bridges, as in ``RacerEnv``.
+        tracks, tracks_dir: Tracks that will be driven on; a bundled bridge is given those that are the user's own.
     """
     if isinstance(bridge_url, Bridge):
         return bridge_url
@@ -221,7 +221,7 @@ def bridge_at(
 
 
 def own_tracks(tracks: Sequence[TrackId], tracks_dir: str | Path | None) -> list[Track]:
-    """Return those tracks that a bundled bridge has to be given: loaded ones, files, generated ones, all of a folder.
+    """Return the tracks that a bundled bridge must be given: loaded, from files, generated, and a whole folder's.
 
     Raises:
         TrackError: One of them is wrong.
@@ -236,7 +236,7 @@ def track_on(bridge: Bridge | None, track: TrackId, tracks_dir: str | Path | Non
     """Return a track of a bridge, or of the embedded simulator.
 
     Raises:
-        TrackError: There is no such track, or the bridge has another one under that id.
+        TrackError: There is no such track, or the bridge has a different one under that id.
     """
     if isinstance(track, UnseenTrack):
         return track
@@ -248,17 +248,17 @@ def track_on(bridge: Bridge | None, track: TrackId, tracks_dir: str | Path | Non
 def tracks_on(
     bridge: Bridge | None, track_id: TrackId | Sequence[TrackId], tracks_dir: str | Path | None = None
 ) -> list[AnyTrack]:
-    """Return the tracks that an environment's ``track_id`` means.
+    """Return the tracks that an environment's ``track_id`` stands for.
 
     Args:
-        bridge: Where they are; None is the embedded simulator.
-        track_id: A track or a name, or several of them. A name is an id, a path that ends in ``.json``, ``all``, or a
-            set of generated tracks such as ``procedural:8``.
-        tracks_dir: A folder with track files of one's own.
+        bridge: The bridges that have them; None is the embedded simulator.
+        track_id: One or more tracks or names. A name is an id, a path ending in ``.json``, ``all``, or a set of
+            generated tracks such as ``procedural:8``.
+        tracks_dir: Folder of the user's own track files.
 
     Raises:
         ConfigError: No track is named.
-        TrackError: One does not exist, or the bridge has another one under its id.
+        TrackError: A track does not exist, or the bridge has a different one under its id.
     """
     tracks: list[AnyTrack] = []
     for item in several(track_id):
@@ -273,5 +273,5 @@ def tracks_on(
 
 
 def several(track_id: TrackId | Sequence[TrackId]) -> Sequence[TrackId]:
-    """Return an environment's ``track_id`` as a list, also where it is a single one."""
+    """Return an environment's ``track_id`` as a list, even if it is a single one."""
     return [track_id] if isinstance(track_id, str | Track | UnseenTrack) else track_id

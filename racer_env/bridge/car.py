@@ -1,4 +1,4 @@
-"""A bridge as the one car of an environment."""
+"""A bridge as the single car of an environment."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,11 +20,11 @@ class BridgeCar:
 
     Attributes:
         track: The track of the running episode.
-        placement: Where on it the episode began; None is the standing start.
+        placement: Where on the track the episode began; None is the standing start.
     """
 
     def __init__(self, bridge: Bridge, track: AnyTrack, tracks_dir: str | Path | None, config: AiConfig) -> None:
-        """Connect."""
+        """Connect to the bridge."""
         self._bridge = bridge
         self._tracks_dir = tracks_dir
         self._config = config
@@ -37,7 +37,7 @@ class BridgeCar:
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Begin an episode; see ``RacerEnv.reset``.
 
-        After the bridge was lost this connects anew, and starts it again if it was started here.
+        If the connection was lost, connect anew, and restart the bridge if it was started here.
         """
         track = self.track if track_id is None else track_on(self._bridge, track_id, self._tracks_dir)
         placement = self._bridge.placement(track, start, random)
@@ -62,5 +62,5 @@ class BridgeCar:
         return result.observation, result.reward, result.terminated, result.truncated, result.info
 
     def close(self) -> None:
-        """Disconnect; twice is fine."""
+        """Disconnect; safe to call twice."""
         self._client.close()

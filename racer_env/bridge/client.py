@@ -49,11 +49,11 @@ REPLY_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 1.0
 MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
-POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # on one processor it would only hold up the bridge
-MIN_TIMEOUT_S = 1e-3  # 0 would mean not to wait at all
-# Unlike others, it needs no descriptor of its own; Windows has only the one that takes few.
+POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
+MIN_TIMEOUT_S = 1e-3  # 0 would mean no waiting at all
+# A poll selector needs no descriptor of its own; Windows only has select, which takes few descriptors.
 SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
-OPCODE_BITS = 0x0F  # of a frame's first byte
+OPCODE_BITS = 0x0F  # mask of the opcode in a frame's first byte
 MAX_ERROR = 200  # characters of another library's message
 HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
 ANSWER_ANYTHING = "a game must answer what it does not know, hello first of all, with an error (bridge/PROTOCOL.md)"
@@ -62,14 +62,14 @@ Result = TypeVar("Result")
 
 
 class BridgeClient:
-    """A synchronous connection to a bridge, on the loopback only.
+    """A synchronous connection to a bridge on this machine.
 
     ``send_...`` and ``receive_...`` come in pairs, so that requests can go out on several connections before the
-    first reply is read; ``reset``, ``step`` and the like do both. After a ``BridgeRefusedError`` the connection is
-    usable; after any other ``BridgeError`` it is gone, and every later call says why at once.
+    first reply is read; ``reset``, ``step`` and so on do both. After a ``BridgeRefusedError`` the connection is still
+    usable; after any other ``BridgeError`` it is gone, and every later call fails at once with the reason.
 
     Attributes:
-        url: Where the bridge is.
+        url: URL of the bridge, ``ws://HOST:PORT``.
     """
 
     def __init__(
@@ -79,22 +79,22 @@ class BridgeClient:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         reply_timeout_s: float = REPLY_TIMEOUT_S,
     ) -> None:
-        """Connect.
+        """Connect to the bridge.
 
         Args:
-            url: ``ws://HOST:PORT`` of this machine.
-            connect_timeout_s: For the connection and its handshake together.
-            reply_timeout_s: For every reply.
+            url: ``ws://HOST:PORT`` on this machine.
+            connect_timeout_s: Deadline for connection and handshake together, in seconds.
+            reply_timeout_s: Deadline for each reply, in seconds.
 
         Raises:
-            ConfigError: The URL is none, or of another machine.
+            ConfigError: The URL is invalid, or names another machine.
             BridgeLostError: There is no bridge, or it does not answer.
-            BridgeProtocolError: What listens there is no bridge.
+            BridgeProtocolError: The peer is not a bridge.
         """
         host, port = parse_url(url)
         self.url = url
         self._reply_timeout_s = reply_timeout_s
-        self._unread = 0  # replies that are still to come
+        self._unread = 0  # replies still outstanding
         self._deadline = math.inf
         self._lost: str | None = None
         self._is_closed = False
@@ -103,7 +103,7 @@ class BridgeClient:
         with contextlib.ExitStack() as stack:
             stack.callback(self._stream.close)
             self._socket = self._shake_hands(connect_timeout_s)
-            stack.pop_all()  # only a connection that is of no use is closed
+            stack.pop_all()  # a connection that works stays open
 
     @property
     def is_lost(self) -> bool:
@@ -129,7 +129,7 @@ class BridgeClient:
             raise BridgeLostError(f"{error}; {ANSWER_ANYTHING}") from error
 
     def track(self, track_id: str) -> Any:
-        """Return the document of a track, unchecked; needs version 2."""
+        """Return the document that describes a track, unchecked; needs version 2."""
         self._send(track_request(track_id))
         return self._read("track_result", parse_track)
 
@@ -139,9 +139,9 @@ class BridgeClient:
         """Begin an episode.
 
         Args:
-            track_id: None is the bridge's default.
-            config: Weights and limits; None is the bridge's default.
-            start: None is the standing start; another one needs version 2.
+            track_id: Id of the track; None is the bridge's default.
+            config: Reward weights and episode limits; None is the bridge's default.
+            start: Where the car starts; None is the standing start, any other needs version 2.
 
         Returns:
             Observation (14,) float64 and info.
@@ -153,20 +153,20 @@ class BridgeClient:
         """Advance by one tick.
 
         Args:
-            action: (3,) steer, throttle, brake.
+            action: (3,) steer in [-1, 1], throttle and brake in [0, 1].
 
         Raises:
-            ActionError: It is not three finite numbers; nothing was sent.
+            ActionError: The action is not three finite numbers; nothing was sent.
         """
         self.send_step(action)
         return self.receive_step()
 
-    # --- Their halves ---
+    # --- Requests and replies apart ---
 
     def send_reset(
         self, track_id: str | None = None, config: AiConfig | None = None, start: Placement | None = None
     ) -> None:
-        """Send what ``reset`` sends."""
+        """Send the request of ``reset``."""
         self._send(reset_request(track_id, config, start))
 
     def receive_reset(self) -> tuple[FloatArray, dict[str, Any]]:
@@ -174,7 +174,7 @@ class BridgeClient:
         return self._read("reset_result", parse_reset)
 
     def send_step(self, action: npt.ArrayLike) -> None:
-        """Send what ``step`` sends."""
+        """Send the request of ``step``."""
         self._send(step_request(action))
 
     def receive_step(self) -> StepResult:
@@ -188,7 +188,7 @@ class BridgeClient:
         starts: Sequence[Placement | None],
         next_starts: Sequence[Placement | None],
     ) -> None:
-        """Begin an episode of many cars; needs version 2."""
+        """Send a reset of many cars; needs version 2."""
         self._send(reset_many_request(track_id, config, starts, next_starts))
 
     def receive_reset_many(self, count: int) -> tuple[FloatArray, list[dict[str, Any]]]:
@@ -196,7 +196,7 @@ class BridgeClient:
         return self._read("reset_result", lambda message: parse_reset_many(message, count))
 
     def send_step_many(self, actions: FloatArray, next_starts: Mapping[int, Placement | None]) -> None:
-        """Step many cars with actions (N, 3), finite; needs version 2."""
+        """Send a step of many cars with finite actions (N, 3); needs version 2."""
         self._send(step_many_request(actions, next_starts), opcode=websocket.ABNF.OPCODE_BINARY)
 
     def receive_step_many(self, count: int) -> StepResults:
@@ -204,7 +204,7 @@ class BridgeClient:
         return self._read("step_result", lambda data: parse_step_many(data, count), is_binary=True)
 
     def say_goodbye(self) -> None:
-        """Send what ``close`` sends and do not wait for the answer."""
+        """Send a goodbye without waiting for the answer."""
         if self._is_closed or self._lost is not None or self._unread:
             return
         with contextlib.suppress(BridgeError):
@@ -212,10 +212,10 @@ class BridgeClient:
             self._said_goodbye = True
 
     def close(self) -> None:
-        """Say goodbye and disconnect; twice is fine, and so is a bridge that has gone."""
+        """Say goodbye and disconnect; safe to call twice, or after the bridge has gone."""
         self.say_goodbye()
         if self._said_goodbye and not self._is_closed:
-            # It goes either way.
+            # The connection is closed whether or not the goodbye arrives.
             with contextlib.suppress(BridgeError, OSError, websocket.WebSocketException):
                 self._read("close_result", dict)
                 self._socket.send_close()
@@ -255,12 +255,12 @@ class BridgeClient:
             raise self._lose(f"sending failed, {_line(error)}") from error
 
     def _read(self, expected: str, parse: Callable[[Any], Result], is_binary: bool = False) -> Result:
-        """Wait for a reply and read it; nonsense ends the connection.
+        """Wait for a reply and parse it; an invalid one ends the connection.
 
         Args:
-            expected: The type of the reply.
-            parse: Reads the payload of a binary frame, or the object that a text frame holds.
-            is_binary: Which of them the reply is; what a bridge refuses is told in a text frame either way.
+            expected: The expected type of the reply.
+            parse: Parses the payload of a binary frame, or the JSON object in a text frame.
+            is_binary: Whether the reply is a binary frame; a refusal is a text frame either way.
         """
         self._check_usable()
         try:
@@ -302,17 +302,17 @@ class BridgeClient:
             raise ClosedError(f"the connection to {self.url} is closed; make a new one")
 
     def _lose(self, reason: str) -> BridgeLostError:
-        """Give up the connection and make the error; the caller raises it."""
+        """Give up the connection and return the error; the caller raises it."""
         self._lost = f"lost the bridge at {self.url}: {reason}"
         self._socket.shutdown()  # type: ignore[no-untyped-call]
         return BridgeLostError(self._lost)
 
 
 class _Stream(socket.socket):
-    """A connected socket with a read buffer; what one wait reads obeys one deadline and one limit of size.
+    """A connected socket with a read buffer; all that one wait reads shares one deadline and one size limit.
 
-    websocket-client reads a frame in pieces and gives every piece a time-out of its own, so a peer that sends a byte
-    now and then would never be late.
+    websocket-client reads a frame in pieces and gives each piece a time-out of its own, so a peer that sends a byte
+    now and then would never time out.
     """
 
     def __init__(self, connected: socket.socket) -> None:
@@ -324,7 +324,7 @@ class _Stream(socket.socket):
         self._readable.register(self.fileno(), selectors.EVENT_READ)
 
     def begin_wait(self, deadline: float) -> None:
-        """Set the deadline, on the clock of ``time.monotonic``, of what is sent and read from now on."""
+        """Set the deadline for sending and reading from now on, in seconds on the clock of ``time.monotonic``."""
         self._deadline = deadline
         self._budget = MAX_REPLY_BYTES
         self.settimeout(max(deadline - time.monotonic(), MIN_TIMEOUT_S))
@@ -342,17 +342,17 @@ class _Stream(socket.socket):
         return bytes(piece)
 
     def has_unread_message(self) -> bool:
-        """Whether data or text is there that nobody has asked for; pings and a goodbye may come at any time."""
-        if not self._buffer and self._readable.select(0):  # a tenth of a step's time cheaper than to try to read
+        """Whether unrequested data or text has arrived; pings and a goodbye may come at any time."""
+        if not self._buffer and self._readable.select(0):  # saves a tenth of a step's time over trying to read
             self.settimeout(0.0)
             with contextlib.suppress(OSError):
                 self._buffer = memoryview(super().recv(READ_BYTES))
         return bool(self._buffer) and self._buffer[0] & OPCODE_BITS < websocket.ABNF.OPCODE_CLOSE
 
     def _poll(self) -> bytes:
-        """Ask for data again and again for a moment; most replies come within it.
+        """Ask for data repeatedly for a moment, as most replies arrive within it.
 
-        It saves a fifth to a third of a step's time: a processor that has nothing to do is slow to wake up.
+        This saves a fifth to a third of a step's time: an idle processor is slow to wake up.
         """
         if POLL_S == 0.0:
             return b""
@@ -381,7 +381,7 @@ def _connect(url: str, host: str, port: int, timeout_s: float) -> _Stream:
 
 
 def _close_reason(data: bytes) -> str:
-    """Return code and reason of a close frame in words."""
+    """Return the code and reason of a close frame in words."""
     if len(data) < 2:
         return "no code"
     reason = one_line(data[2:].decode(errors="replace"), MAX_ERROR)

@@ -19,7 +19,7 @@ from racer_env.tracks import AnyTrack
 
 FloatArray = npt.NDArray[np.float64]
 
-# Not what a bridge refuses: once it is started again, it would refuse that again.
+# Refusals are left out: a restarted bridge would refuse the same request again.
 WORTH_A_RESTART = (BridgeLostError, BridgeProtocolError)
 
 _log = logging.getLogger(__name__)
@@ -28,12 +28,12 @@ _log = logging.getLogger(__name__)
 class BridgeEngine:
     """N cars on one or more bridges; see ``Engine`` for the attributes.
 
-    A bridge that speaks version 1 of the protocol has a connection per car, another one a connection per track.
+    A bridge that speaks version 1 of the protocol gets a connection per car, one of version 2 a connection per track.
     All requests of a step are sent before the first reply is read.
 
-    When bridges die that this process has started, they are started again: the step then truncates every episode
-    with the last observation that was seen, and all cars begin anew. Otherwise the error is raised and the engine is
-    of no more use.
+    If bridges that this process started die, they are restarted: the step then truncates every episode with the last
+    observation that was seen, and all cars begin anew. Otherwise the error is raised and the engine can no longer be
+    used.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class BridgeEngine:
         progress_scale: Sequence[float] | None = None,
         may_restart: bool = True,
     ) -> None:
-        """Connect.
+        """Connect to the bridges.
 
         Args:
-            bridge: Where.
-            tracks: Car i drives on track i modulo their number.
-            num_cars: N.
+            bridge: The bridges to drive on.
+            tracks: Tracks; car i drives on track i modulo their number.
+            num_cars: N, the number of cars.
             config: Reward weights and episode limits.
-            next_start: Where episodes begin.
+            next_start: Returns where a car's next episode starts.
             progress_scale: A factor per track on the weight of progress.
-            may_restart: Whether to start bridges again; an evaluation is worth nothing when it is cut.
+            may_restart: Whether dead bridges are restarted; an evaluation forbids it, as a cut one is worthless.
         """
         self.observations = np.zeros((num_cars, OBSERVATION_SIZE))
         self.rewards = np.zeros(num_cars)
@@ -79,26 +79,26 @@ class BridgeEngine:
         self._exchange(self._begin)
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:
-        """Advance every car by one tick; those that have finished begin anew."""
+        """Advance every car by one tick; finished cars begin anew."""
         checked = checked_actions(actions, len(self.rewards))
         before = self.observations.copy()
         self.terminal_observations = {}
         if self._exchange(lambda: self._step(checked)):
             self.rewards[:] = 0.0
             self.terminated[:], self.truncated[:] = False, True
-            self.infos[:] = np.zeros((), INFO_DTYPE)  # what there is may be of an episode before
+            self.infos[:] = np.zeros((), INFO_DTYPE)  # the rest may stem from an earlier episode
             self.terminal_observations = dict(enumerate(before))
 
     def close(self) -> None:
-        """Disconnect; twice is fine."""
+        """Disconnect; safe to call twice."""
         for connection in self._connections:
-            connection.client.say_goodbye()  # to all, before any is waited for
+            connection.client.say_goodbye()  # to all bridges, before waiting for any answer
         for connection in self._connections:
             connection.client.close()
         self._connections = []
 
     def _exchange(self, talk: Callable[[], None]) -> bool:
-        """Talk to the bridges; return whether they had to be restarted, and every car has therefore begun anew."""
+        """Talk to the bridges; return whether they had to be restarted, so that every car has begun anew."""
         try:
             talk()
             return False
@@ -143,7 +143,7 @@ class BridgeEngine:
         return [range(track, len(self.rewards), count) for track in range(count)]
 
     def _parts(self, cars: range) -> list[range]:
-        """Split the cars of a track into those of one connection each: a share for each bridge, if they take that."""
+        """Split the cars of a track by connection: one share per bridge, if the bridges take many cars."""
         size = min(self._bridge.peer.max_envs, -(-len(cars) // len(self._bridge.urls)))
         return [cars[first : first + size] for first in range(0, len(cars), size)]
 
@@ -205,7 +205,7 @@ class _ManyCars:
         self._rows = slice(cars.start, cars.stop, cars.step)
         self._track_id = track_id
         self._config = config
-        # By place on the connection: the next starts that the bridge has not been told yet.
+        # Next starts that the bridge has not been told yet, by the car's index on the connection.
         self._next_starts: dict[int, Placement | None] = {}
 
     def send_begin(self, engine: BridgeEngine) -> None:
@@ -239,7 +239,7 @@ class _ManyCars:
 
 
 def for_all(connections: Sequence[_Connection], talk: Callable[[_Connection], None]) -> None:
-    """Talk on every connection and then raise the first error: also after it, so that no reply stays unread."""
+    """Talk on every connection, then raise the first error; talking goes on after it, so that no reply stays unread."""
     errors = []
     for connection in connections:
         try:

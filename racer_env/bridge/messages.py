@@ -1,7 +1,7 @@
 """The messages of a bridge, without a socket: requests to bytes, replies to checked values.
 
-``bridge/PROTOCOL.md`` defines them. Whatever a reply has that it should not have is ignored; what it lacks, or has in
-another type or range, is a ``BridgeProtocolError`` that says what came.
+``bridge/PROTOCOL.md`` defines them. Unknown content in a reply is ignored; anything missing, or of a wrong type or
+range, is a ``BridgeProtocolError`` that says what came.
 """
 
 import math
@@ -30,15 +30,15 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 MAX_SHOWN = 80  # characters of a message in an error
-MAX_REFUSAL = 500  # characters of a bridge's own words
+MAX_REFUSAL = 500  # characters of a bridge's own error text
 FINGERPRINT_LENGTH = 64
-MAX_WHOLE = 2**53  # beyond it doubles skip whole numbers
-_LARGEST = 1.0 + 1e-6  # of an observation's values, with room for rounding
+MAX_WHOLE = 2**53  # beyond it, doubles cannot hold every whole number
+_LARGEST = 1.0 + 1e-6  # largest value of an observation, with room for rounding
 _WHOLE_KEYS = tuple(field.name for field in STEP_INFO if field.type is int)
 _BOOL_KEYS = tuple(field.name for field in STEP_INFO if field.type is bool)
 _NUMBERS = {int, float}
 
-# Binary frames hold nothing but these.
+# Binary frames hold nothing but little-endian doubles.
 DOUBLE = np.dtype("<f8")
 _FIRST_INFO_COLUMN = OBSERVATION_SIZE + 3  # after observation, reward, terminated and truncated
 _STEP_COLUMNS = _FIRST_INFO_COLUMN + len(STEP_INFO_KEYS)
@@ -47,7 +47,7 @@ _BOOL_COLUMNS = [
     *(OBSERVATION_SIZE + 1, OBSERVATION_SIZE + 2),
     *(_FIRST_INFO_COLUMN + STEP_INFO_KEYS.index(key) for key in _BOOL_KEYS),
 ]
-_FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + len(RESET_INFO_KEYS)  # the car first
+_FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + len(RESET_INFO_KEYS)  # the car's index first
 _NOWHERE = Placement(0.0)
 
 
@@ -56,10 +56,10 @@ class StepResult:
     """One car's step.
 
     Attributes:
-        observation: (14,) float64.
-        reward: Sum of the components.
-        terminated, truncated: Whether the episode has ended.
-        info: As in ``RacerEnv``.
+        observation: (14,) float64, as in ``RacerEnv``.
+        reward: Sum of the reward components.
+        terminated, truncated: Whether the episode has ended, and how.
+        info: The step's info, as in ``RacerEnv``.
     """
 
     observation: FloatArray
@@ -74,11 +74,11 @@ class StepResults:
     """A step of N cars on one connection.
 
     Attributes:
-        observations: (N, 14) float64; of a finished car the first one of its new episode.
-        rewards: (N,) float64.
-        terminated, truncated: (N,) bool.
-        infos: (N,) INFO_DTYPE.
-        finished: By car, for those whose episode ended: its last observation and the new episode's reset info.
+        observations: (N, 14) float64; for a finished car, the first one of its new episode.
+        rewards: (N,) float64, sums of the components.
+        terminated, truncated: (N,) bool, whether an episode has ended, and how.
+        infos: (N,) INFO_DTYPE, one record per car.
+        finished: By car, for those whose episode ended: its last observation and the reset info of the new episode.
     """
 
     observations: FloatArray
@@ -93,7 +93,7 @@ class StepResults:
 
 
 def hello_request() -> bytes:
-    """Ask which version the peer speaks, and what it has."""
+    """Ask which version the peer speaks, and what it offers."""
     return orjson.dumps({"type": "hello"})
 
 
@@ -103,7 +103,7 @@ def track_request(track_id: str) -> bytes:
 
 
 def reset_request(track_id: str | None, config: AiConfig | None, start: Placement | None = None) -> bytes:
-    """Begin an episode of one car; a start other than None needs version 2."""
+    """Ask for an episode of one car; a start other than None needs version 2."""
     message = {"type": "reset", **_where(track_id, config)}
     if start is not None:
         message["start"] = _start(start)
@@ -116,7 +116,7 @@ def reset_many_request(
     starts: Sequence[Placement | None],
     next_starts: Sequence[Placement | None],
 ) -> bytes:
-    """Begin an episode of N cars and say how each of them begins the next one; needs version 2."""
+    """Ask for an episode of N cars and say where the next one of each starts; needs version 2."""
     return orjson.dumps(
         {
             "type": "reset",
@@ -129,13 +129,13 @@ def reset_many_request(
 
 
 def step_request(action: npt.ArrayLike) -> bytes:
-    """Step one car.
+    """Ask for one step of one car.
 
     Args:
-        action: (3,) steer, throttle, brake.
+        action: (3,) steer in [-1, 1], throttle and brake in [0, 1].
 
     Raises:
-        ActionError: It is not three finite numbers.
+        ActionError: The action is not three finite numbers.
     """
     one: Any = [action]
     values = checked_actions(one, 1)[0].tolist()
@@ -143,11 +143,11 @@ def step_request(action: npt.ArrayLike) -> bytes:
 
 
 def step_many_request(actions: FloatArray, next_starts: Mapping[int, Placement | None]) -> bytes:
-    """Step N cars; a binary frame.
+    """Ask for one step of N cars, as a binary frame.
 
     Args:
-        actions: (N, 3), finite.
-        next_starts: For the cars whose next start the peer does not know yet.
+        actions: (N, 3) finite numbers: steer, throttle, brake.
+        next_starts: Next starts by car, for those that the peer does not know yet.
     """
     starts = [(car, 0.0 if start is None else 1.0, *(start or _NOWHERE)) for car, start in next_starts.items()]
     return b"".join(np.ascontiguousarray(rows, DOUBLE).tobytes() for rows in (actions, starts))
@@ -171,15 +171,15 @@ def _where(track_id: str | None, config: AiConfig | None) -> dict[str, Any]:
 
 
 def parse_reply(data: bytes, expected: str) -> dict[str, Any]:
-    """Return a reply as an object.
+    """Return a reply as a JSON object.
 
     Args:
-        data: A text frame's payload.
-        expected: The type that it should have.
+        data: Payload of a text frame.
+        expected: The expected type of the reply.
 
     Raises:
-        BridgeRefusedError: It is an error reply.
-        BridgeProtocolError: It is no JSON, no object, or of another type.
+        BridgeRefusedError: The reply is an error.
+        BridgeProtocolError: The reply is not JSON, not an object, or of another type.
     """
     try:
         message = orjson.loads(data)
@@ -196,7 +196,7 @@ def parse_reply(data: bytes, expected: str) -> dict[str, Any]:
 
 
 def parse_hello(message: Mapping[str, Any]) -> Peer:
-    """Read a ``hello_result``."""
+    """Parse a ``hello_result``."""
     where = "hello_result"
     tracks = _list(message, "tracks", where)
     return Peer(
@@ -208,19 +208,19 @@ def parse_hello(message: Mapping[str, Any]) -> Peer:
 
 
 def parse_track(message: Mapping[str, Any]) -> Any:
-    """Return the document of a ``track_result``; it is checked like a track's file."""
+    """Return the document in a ``track_result``; its content is still to be checked, as for a track file."""
     return _get(message, "track", "track_result")
 
 
 def parse_reset(message: Mapping[str, Any]) -> tuple[FloatArray, dict[str, Any]]:
-    """Read the ``reset_result`` of one car: observation (14,) float64 and info."""
+    """Parse the ``reset_result`` of one car: observation (14,) float64 and info."""
     where = "reset_result"
     info = _info(_get(message, "info", where), RESET_INFO_KEYS, f"{where}.info")
     return _observation(_get(message, "observation", where), where), info
 
 
 def parse_reset_many(message: Mapping[str, Any], count: int) -> tuple[FloatArray, list[dict[str, Any]]]:
-    """Read the ``reset_result`` of N cars: observations (N, 14) float64 and infos."""
+    """Parse the ``reset_result`` of N cars: observations (N, 14) float64 and infos."""
     where = "reset_result"
     observations, infos = (_list(message, key, where, count) for key in ("observations", "infos"))
     return (
@@ -230,7 +230,7 @@ def parse_reset_many(message: Mapping[str, Any], count: int) -> tuple[FloatArray
 
 
 def parse_step(message: Mapping[str, Any]) -> StepResult:
-    """Read the ``step_result`` of one car."""
+    """Parse the ``step_result`` of one car."""
     where = "step_result"
     return StepResult(
         observation=_observation(_get(message, "observation", where), where),
@@ -242,7 +242,7 @@ def parse_step(message: Mapping[str, Any]) -> StepResult:
 
 
 def parse_step_many(data: bytes, count: int) -> StepResults:
-    """Read the binary frame that answers a step of N cars."""
+    """Parse the binary frame that answers a step of N cars."""
     where = "the binary step_result"
     spare = len(data) // DOUBLE.itemsize - count * _STEP_COLUMNS
     if len(data) % DOUBLE.itemsize or spare < 0 or spare % _FINISHED_COLUMNS:
@@ -369,6 +369,6 @@ def _shown(value: Any) -> str:
 
 
 def one_line(text: str, length: int) -> str:
-    """Return what a peer said so that it can stand in a message: printable, on one line, and not too long."""
+    """Return a peer's text in a form fit for a message: printable, on one line, and not too long."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * length]).split())
     return text if len(text) <= length else text[: length - 3] + "..."

@@ -9,10 +9,10 @@ class Peer:
     """What a bridge says about itself.
 
     Attributes:
-        protocol: The highest version of the protocol that it speaks.
+        protocol: Highest version of the protocol that it speaks.
         physics: Fingerprint of its physics; None if it speaks version 1.
-        max_envs: Most cars on one connection.
-        tracks: Its tracks by id; empty if it speaks version 1.
+        max_envs: Largest number of cars on one connection.
+        tracks: Tracks it offers, by id; empty if it speaks version 1.
     """
 
     protocol: int = 1
@@ -26,10 +26,10 @@ class PeerTrack:
     """A track that a bridge offers.
 
     Attributes:
-        id: Its name on the wire.
-        name: Its name for people.
-        length: Of a lap, in units.
-        fingerprint: As ``Track.fingerprint``.
+        id: Track id used in the protocol.
+        name: Display name of the track.
+        length: Length of a lap, in units.
+        fingerprint: SHA-256 of the road, as ``Track.fingerprint``.
     """
 
     id: str

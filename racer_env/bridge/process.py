@@ -21,7 +21,7 @@ from racer_env.tracks import Track, available_tracks, load_track
 
 BRIDGE_DIR = PROJECT_ROOT / "bridge"
 READY = "listening on "
-MAX_LAST_WORDS = 5  # lines of what it said before it ended
+MAX_LAST_WORDS = 5  # lines of its output that an error quotes
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 600.0
 MIN_NODE = 20
@@ -36,14 +36,14 @@ _log = logging.getLogger(__name__)
 
 
 class BridgeProcess:
-    """A bridge on a free port. It ends when ``stop`` is called, and when this process ends, however that is."""
+    """A bridge on a free port. It ends on ``stop``, and when this process ends for whatever reason."""
 
     def __init__(self, say: Callable[[str], None] = lambda text: None, tracks: Sequence[Track] = ()) -> None:
-        """Start it and wait until it listens.
+        """Start the bridge and wait until it listens.
 
         Args:
-            say: Told about installation, which takes some seconds and happens once.
-            tracks: What it has besides the shipped tracks; one with the same id takes its place.
+            say: Called with a message before the installation, which takes some seconds and happens once.
+            tracks: Tracks besides the shipped ones; a track replaces a shipped one with the same id.
 
         Raises:
             BridgeLostError: Node is missing, or the bridge cannot be installed or started.
@@ -64,18 +64,18 @@ class BridgeProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id of the bridge."""
         assert self._process is not None
         return self._process.pid
 
     def stop(self) -> None:
-        """End it; twice is fine."""
+        """Stop the bridge; safe to call twice."""
         process, self._process = self._process, None
         if process is None:
             return
         assert process.stdin is not None
         with contextlib.suppress(OSError):
-            process.stdin.close()  # which asks it to end
+            process.stdin.close()  # asks it to end
         for end in (process.terminate, process.kill):
             try:
                 process.wait(STOP_TIMEOUT_S)
@@ -85,14 +85,14 @@ class BridgeProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process is still running."""
         return self._process is not None and self._process.poll() is None
 
     def restart(self, error: BridgeError) -> None:
-        """End what is left of it and start it again, on another port.
+        """Clean up what is left of the bridge and start it again, on another port.
 
         Raises:
-            BridgeLostError: It has been restarted MAX_RESTARTS times within RESTART_WINDOW_S, or does not start.
+            BridgeLostError: It was restarted MAX_RESTARTS times within RESTART_WINDOW_S already, or does not start.
         """
         now = time.monotonic()
         while self._restarts and now - self._restarts[0] > RESTART_WINDOW_S:
@@ -111,7 +111,7 @@ class BridgeProcess:
         return ["--tracks-dir", self._tracks_dir.name] if self._tracks_dir is not None else []
 
     def _start(self) -> None:
-        # A group of its own, so that Ctrl-C reaches the script alone, which then still has a bridge to say goodbye to.
+        # A process group of its own: Ctrl-C then reaches the script only, which still has a bridge to say goodbye to.
         options = (
             {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
             if sys.platform == "win32"
@@ -140,17 +140,17 @@ class BridgeProcess:
 
 
 def _gather_tracks(tracks: Sequence[Track]) -> "tempfile.TemporaryDirectory[str]":
-    """Return a folder with the shipped tracks and others; it goes when nothing holds it any more."""
+    """Return a folder with the shipped tracks and these; it is deleted when nothing refers to it any more."""
     folder = tempfile.TemporaryDirectory(prefix="racer-tracks-")
     gathered = {track_id: load_track(track_id) for track_id in available_tracks()}
     for number, track in enumerate({**gathered, **{track.id: track for track in tracks}}.values()):
-        # By number, because an id may hold what a file's name must not.
+        # Named by number, because an id may hold characters that a file name must not.
         Path(folder.name, f"{number:04}.json").write_text(json.dumps(track.to_json()), encoding="utf-8")
     return folder
 
 
 def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
-    """Install and compile the bundled bridge where that is not done yet.
+    """Install and compile the bundled bridge unless that is already done.
 
     Raises:
         BridgeLostError: The bridge or Node is missing, or the installation fails.
@@ -172,7 +172,7 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
             try:
                 _run_npm("run", "build")
             except BridgeLostError:
-                _installed_mark().unlink(missing_ok=True)  # what is installed may be broken: install anew next time
+                _installed_mark().unlink(missing_ok=True)  # the installation may be broken: install anew next time
                 raise
             _entry_point().touch()
 
@@ -203,13 +203,13 @@ def _is_newer(path: Path, sources: Sequence[Path]) -> bool:
 
 
 def _installed_mark() -> Path:
-    """The file that npm writes when it is done."""
+    """The file that npm writes last in an installation."""
     return BRIDGE_DIR / "node_modules" / ".package-lock.json"
 
 
 @contextlib.contextmanager
 def _lock() -> Iterator[None]:
-    """Let one process after the other install; a lock that is older than an installation may take is left over."""
+    """Let one process at a time install; a lock older than the longest installation is taken to be left over."""
     path = BRIDGE_DIR / LOCK_NAME
     while True:
         try:
@@ -265,7 +265,7 @@ def _run_npm(*arguments: str) -> None:
 
 
 def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> None:
-    """Pass on the line that says where it listens, or what it said before it ended; log what comes otherwise."""
+    """Pass on the line with the bridge's URL, or its last words if it ended; log all other output."""
     assert process.stdout is not None
     is_ready = False
     said: deque[str] = deque(maxlen=MAX_LAST_WORDS)
@@ -278,6 +278,6 @@ def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> 
         elif line:
             said.append(line)
     if not is_ready:
-        # The line that says what is wrong, where there is one.
+        # Prefer the line that says what is wrong, if there is one.
         words = [line for line in said if line.startswith("error: ")] or list(said)
         lines.put(" | ".join(words) or f"it ended with exit code {process.wait()}")

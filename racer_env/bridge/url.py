@@ -1,4 +1,4 @@
-"""Where a bridge is: URLs, and the environment variable with the default one."""
+"""URLs of bridges, and the environment variable that holds the default."""
 
 import ipaddress
 import os
@@ -10,20 +10,20 @@ from racer_env.errors import ConfigError
 DEFAULT_URL = "ws://127.0.0.1:9876"
 BRIDGE_URL_VARIABLE = "RACER_BRIDGE_URL"
 EMBEDDED = "embedded"  # instead of a URL: the embedded simulator
-AUTO = "auto"  # instead of a URL: the bundled bridge, started for as long as it is used
+AUTO = "auto"  # instead of a URL: the bundled bridge, running for as long as it is used
 EXPECTED = f"expected something like {DEFAULT_URL}, or {AUTO!r} or {EMBEDDED!r}"
 
 
 def bridge_urls(wanted: str | Sequence[str] | None, default: str = EMBEDDED) -> list[str]:
-    """Return where the bridges are that are wanted; none of them is the embedded simulator.
+    """Return the URLs of the wanted bridges; an empty list is the embedded simulator.
 
     Args:
-        wanted: One or more URLs, where ``"auto"`` is the bundled bridge and ``"embedded"`` no bridge; None is the
-            environment variable, which may hold several with blanks between them.
-        default: What None means where the variable is not set.
+        wanted: One or more URLs, where ``"auto"`` is the bundled bridge and ``"embedded"`` no bridge; None reads the
+            environment variable, which may hold several separated by blanks.
+        default: What None means if the variable is not set.
 
     Raises:
-        ConfigError: Bridges and the embedded simulator are wanted both, or a URL is wrong.
+        ConfigError: Both bridges and the embedded simulator are wanted, or a URL is wrong.
     """
     if wanted is None:
         wanted = os.environ.get(BRIDGE_URL_VARIABLE, "").split() or default
@@ -39,10 +39,10 @@ def bridge_urls(wanted: str | Sequence[str] | None, default: str = EMBEDDED) -> 
 
 
 def parse_url(url: str) -> tuple[str, int]:
-    """Return host and port of a bridge's URL.
+    """Return the host and port of a bridge's URL.
 
     Raises:
-        ConfigError: It is no ``ws://`` URL with a port, or names another machine.
+        ConfigError: It is not a ``ws://`` URL with a port, or names another machine.
     """
     try:
         parts = urlsplit(url)

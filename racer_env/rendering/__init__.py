@@ -1,4 +1,4 @@
-"""Drawing cars on their track, with pygame on plain surfaces: neither a display nor OpenGL is needed for pictures."""
+"""Drawing cars on their track with pygame, on plain surfaces: pictures need neither a display nor OpenGL."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What is to be drawn of a car at one moment."""
+"""What is drawn of a car at one moment."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -20,16 +20,16 @@ class CarView:
     """A car as it is drawn.
 
     Attributes:
-        name: In the read-out.
-        colour: Of its body.
-        x, y: Position, in units.
-        heading: In radians.
-        speed: In units/s.
-        wheel_angle: Of the front wheels against the heading, in radians, counter-clockwise.
-        steer, throttle, brake: As the car has them now, smoothed.
-        rays: (9,) distance to the nearest wall in units, from right to left; empty where they are not known.
-        trail: Where it was in the last TRAIL_TICKS ticks, and how fast: x, y, speed.
-        stopwatch: Its laps.
+        name: Name in the read-out.
+        colour: Colour of the car's body.
+        x, y: Position of the car, in units.
+        heading: Heading in radians, counter-clockwise from +x.
+        speed: Speed in units per second.
+        wheel_angle: Angle of the front wheels from the heading, in radians, counter-clockwise.
+        steer, throttle, brake: The car's smoothed inputs.
+        rays: (9,) distances to the nearest wall in units, from right to left; empty if not known.
+        trail: x, y and speed of the last TRAIL_TICKS ticks, in units and units/s.
+        stopwatch: Times of the car's laps.
     """
 
     name: str
@@ -47,18 +47,18 @@ class CarView:
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
 
     def begin(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
-        """Put it where an episode begins; see ``see``."""
+        """Place the car at the start of an episode; the arguments are those of ``see``."""
         self.trail.clear()
         self.stopwatch.begin(int(state["lap"]))
         self._take(state, observation, physics)
 
     def see(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
-        """Take its state after a tick.
+        """Update the car to its state after a tick.
 
         Args:
-            state: CAR_DTYPE record.
-            observation: (14,).
-            physics: Of the game.
+            state: The car's CAR_DTYPE record.
+            observation: (14,) observation after the tick.
+            physics: Physics of the game.
         """
         self.stopwatch.see(int(state["lap"]), int(state["step_count"]))
         self._take(state, observation, physics)

@@ -1,4 +1,4 @@
-"""Drawing cars: body with front wheels, rays, and the trail behind."""
+"""Drawing cars: body with front wheels, rays, and the trail behind them."""
 
 import math
 
@@ -12,13 +12,13 @@ from racer_env.rendering import style
 from racer_env.rendering.camera import Camera
 from racer_env.rendering.car_view import CarView
 
-LENGTH, WIDTH = 4.0, 2.0  # units; the game knows the width alone
-SMOOTHING = 4  # drawn so many times larger and shrunk
+LENGTH, WIDTH = 4.0, 2.0  # units; the game only defines the width
+SMOOTHING = 4  # factor by which a car is drawn larger and then shrunk
 TRAIL_WIDTH = 3  # pixels
-RAY_DOT = 3.0  # pixels, in a picture that is large enough
-GHOST = 190  # of 255
+RAY_DOT = 3.0  # pixels, if the picture is large enough
+GHOST = 190  # opacity out of 255
 
-# Along and across the car, in units: outline, cockpit, and the middle of the wheels with their half-length and -width.
+# Along and across the car, in units: outline, cockpit, wheel centres, and half the length and width of a wheel.
 _BODY = [(2.0, 0.35), (1.3, 0.62), (0.5, 0.72), (-0.4, 0.95), (-1.7, 0.95), (-2.0, 0.7)]
 _COCKPIT = [(0.55, 0.34), (-0.15, 0.46), (-0.8, 0.4)]
 _FRONT, _REAR = 1.25, -1.3
@@ -28,12 +28,12 @@ _WING = [(2.05, 0.9), (1.75, 0.9)]
 
 
 def draw_trail(surface: pygame.Surface, camera: Camera, car: CarView, max_speed: float) -> None:
-    """Draw where a car has been, coloured by its speed there."""
+    """Draw where a car has been, coloured by its speed."""
     if len(car.trail) < 2:
         return
     trail = np.array(car.trail)
     pixels = camera.to_pixels(trail[:, :2])
-    seen = np.hypot(*np.diff(pixels, axis=0).T) < 60.0 * camera.scale  # not across a jump to another start
+    seen = np.hypot(*np.diff(pixels, axis=0).T) < 60.0 * camera.scale  # leaves out jumps to another start
     colours = style.speed_colours(trail[1:, 2], max_speed).tolist()
     points = pixels.tolist()
     for index in np.flatnonzero(seen).tolist():
@@ -41,7 +41,7 @@ def draw_trail(surface: pygame.Surface, camera: Camera, car: CarView, max_speed:
 
 
 def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView) -> None:
-    """Draw what a car sees: nine rays and where they meet a wall."""
+    """Draw what a car sees: nine rays and the points where they meet a wall."""
     if not len(car.rays):
         return
     angles = car.heading - math.pi / 2 + np.arange(RAY_COUNT) * math.pi / (RAY_COUNT - 1)
@@ -53,11 +53,11 @@ def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView) -> None:
 
 
 def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool = False) -> None:
-    """Draw a car's body, pointing along its heading, with its front wheels turned; a ghost can be seen through."""
+    """Draw a car's body along its heading, with the front wheels turned; a ghost is see-through."""
     scale = max(camera.scale * physics.width / WIDTH, camera.min_car_length / LENGTH)
     half = math.ceil(scale * LENGTH * 0.65)
     large = pygame.Surface((2 * half * SMOOTHING, 2 * half * SMOOTHING), pygame.SRCALPHA)
-    large.fill((*car.colour, 0))  # so that a smoothed edge does not turn dark
+    large.fill((*car.colour, 0))  # keeps smoothed edges from turning dark
     pixels_per_unit = scale * SMOOTHING
 
     def shape(points: npt.ArrayLike, colour: style.Colour, x: float = 0.0, y: float = 0.0, turn: float = 0.0) -> None:

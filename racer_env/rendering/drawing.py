@@ -1,4 +1,4 @@
-"""Drawing the one car of a ``RacerEnv``, whichever engine drives it."""
+"""Drawing the single car of a ``RacerEnv``, whichever engine drives it."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ class Drawing:
     """Follows a car and draws it."""
 
     def __init__(self, car: SimulatorCar | BridgeCar, view: View | None, shows: bool) -> None:
-        """Make it.
+        """Prepare to draw a car.
 
         Args:
-            car: The car.
+            car: The car to draw.
             view: How it is drawn; None is the default.
-            shows: Whether every step is shown in a window.
+            shows: Whether each step is shown in a window.
 
         Raises:
-            ConfigError: The view asks for what cannot be.
+            ConfigError: The view asks for something impossible.
             RenderError: Only a bridge knows the track.
         """
         self._car = car
@@ -36,7 +36,7 @@ class Drawing:
         self._shadow: Shadow | None = None
 
     def begin(self, observation: npt.NDArray[np.floating]) -> None:
-        """Take the begin of an episode."""
+        """Note the start of an episode."""
         track = known_track(self._car.track)
         if track is not self._track:
             self._track = track
@@ -50,7 +50,7 @@ class Drawing:
         self._show()
 
     def step(self, action: npt.NDArray[np.floating], observation: npt.NDArray[np.floating]) -> None:
-        """Take a tick.
+        """Note a tick.
 
         Raises:
             RenderError: The game behind the bridge drives differently from the simulator.
@@ -62,11 +62,11 @@ class Drawing:
         self._show()
 
     def render(self) -> npt.NDArray[np.uint8] | None:
-        """Return the picture (height, width, 3); None where a window shows it."""
+        """Return the picture (height, width, 3); None if a window shows it."""
         return None if self._shows else self._scene.render()
 
     def close(self) -> None:
-        """Close the window; twice is fine."""
+        """Close the window; safe to call twice."""
         self._scene.close()
 
     @property

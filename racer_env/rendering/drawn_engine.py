@@ -16,7 +16,7 @@ from racer_env.tracks import AnyTrack, known_track
 
 
 class NotedStarts:
-    """Asks where episodes start, and remembers it until they do: an engine may ask an episode ahead."""
+    """Asks where episodes start, and remembers it until they do, since an engine may ask one episode ahead."""
 
     def __init__(self, next_start: NextStart) -> None:
         self._next_start = next_start
@@ -25,30 +25,30 @@ class NotedStarts:
     def __call__(self, car: int) -> Placement | None:
         """Return where a car's next episode starts."""
         placement = self._next_start(car)
-        # Two are waited for at most; where a bridge had to be started again, older ones have lapsed.
+        # At most two are pending; after a restart of a bridge, older ones have lapsed.
         self._noted.setdefault(car, deque(maxlen=2)).append(placement)
         return placement
 
     def forget(self) -> None:
-        """Drop what was remembered: all cars are about to begin anew."""
+        """Forget all pending starts, as all cars are about to begin anew."""
         self._noted = {}
 
     def take(self, car: int) -> Placement | None:
-        """Return where the episode starts that a car has just begun."""
+        """Return where the episode that a car has just begun started."""
         return self._noted[car].popleft()
 
 
 class DrawnEngine:
-    """An engine that keeps a scene up to date, tick by tick; otherwise it is as the one within."""
+    """An engine that keeps a scene up to date, tick by tick, and otherwise behaves as the engine inside."""
 
     def __init__(self, engine: Engine, scene: Scene, starts: NotedStarts, shadow: Shadow | None) -> None:
         """Wrap an engine.
 
         Args:
-            engine: The engine.
-            scene: What is drawn.
-            starts: Where its episodes start.
-            shadow: Where its cars are; None for an engine with a simulator of its own.
+            engine: The engine to wrap.
+            scene: The scene to keep up to date.
+            starts: Source of the places where the engine's episodes start.
+            shadow: Tells where the engine's cars are; None for an engine with a simulator of its own.
         """
         self.engine = engine
         self.scene = scene
@@ -81,7 +81,7 @@ class DrawnEngine:
             self._shadow.check(self.engine.observations)
 
     def close(self) -> None:
-        """End engine and scene."""
+        """Close engine and scene."""
         self.scene.close()
         self.engine.close()
 
@@ -94,7 +94,7 @@ class DrawnEngine:
 
 
 def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None) -> Scene:
-    """Return the scene of so many cars, car i on track i modulo their number.
+    """Return a scene with the cars, car i on track i modulo the number of tracks.
 
     Raises:
         RenderError: Only a bridge knows one of the tracks.
@@ -103,5 +103,5 @@ def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None) -> 
 
 
 def make_shadow(tracks: Sequence[AnyTrack], num_cars: int) -> Shadow:
-    """Return the simulator that drives along with the cars of a bridge; see ``make_scene``."""
+    """Return the simulator that drives along with a bridge's cars; see ``make_scene``."""
     return Shadow([known_track(track) for track in tracks], num_cars)

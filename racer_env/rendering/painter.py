@@ -19,12 +19,12 @@ from racer_env.tracks import Track
 
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
-FOLLOW_SCALE = 5.0  # pixels per unit of the camera that follows a car
+FOLLOW_SCALE = 5.0  # pixels per unit, for the camera that follows a car
 MIN_WIDTH_WITH_READOUT = 480  # pixels
 
 
 def check_size(size: Any) -> None:
-    """Refuse what is no size of a picture.
+    """Refuse what is not a picture size.
 
     Raises:
         ConfigError: It is not two whole numbers within [MIN_SIZE, MAX_SIZE].
@@ -37,13 +37,13 @@ def check_size(size: Any) -> None:
 
 
 class Painter:
-    """Draws frames of one size of one track.
+    """Draws frames of one size and one track.
 
     Attributes:
-        track: The track.
-        size: Width and height in pixels.
-        camera: WHOLE shows all of the track, FOLLOW stays with the car in focus.
-        rays: Whether to draw what the car in focus sees.
+        track: The track to draw.
+        size: Width and height of a frame, in pixels.
+        camera: WHOLE shows all of the track, FOLLOW follows the car in focus.
+        rays: Whether to draw the rays of the car in focus.
         trails: Whether to draw where the cars have been.
     """
 
@@ -58,10 +58,10 @@ class Painter:
         readout: bool = True,
         footer: int = 0,
     ) -> None:
-        """Make it; a footer is so many pixels at the bottom for ``draw_footer``.
+        """Prepare to draw; ``footer`` is the height in pixels, at the bottom, that ``draw_footer`` writes in.
 
         Raises:
-            ConfigError: Size or camera cannot be.
+            ConfigError: Size or camera is not valid.
         """
         if camera not in CAMERAS:
             raise ConfigError(f"camera must be {WHOLE!r} or {FOLLOW!r}, got {camera!r}")
@@ -77,10 +77,10 @@ class Painter:
         self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
         self.map_area: Area = (panel, 0, width - panel, height - footer)
         self._whole = whole_track(track, self.map_area)
-        self._sceneries: dict[float, Scenery] = {}  # by scale, while they are used
+        self._sceneries: dict[float, Scenery] = {}  # by scale, kept while in use
 
     def camera_on(self, car: CarView | None) -> Camera:
-        """Return where the picture is taken from."""
+        """Return the camera for a frame with this car in focus."""
         if self.camera == WHOLE or car is None:
             return self._whole
         scale = possible_scale(self.track, max(FOLLOW_SCALE, self._whole.scale))
@@ -91,12 +91,12 @@ class Painter:
         """Draw a frame.
 
         Args:
-            cars: Drawn in order, the one in focus last.
-            focus: The index of the car that rays, read-out and camera belong to.
-            message: Across the map.
+            cars: Cars to draw, in order; the one in focus comes last.
+            focus: Index of the car that rays, read-out and camera belong to.
+            message: Text written across the map.
 
         Returns:
-            The picture, 32 bits a pixel; the next frame is drawn into the same one.
+            The picture, 32 bits a pixel; the next frame overwrites it.
         """
         focused = cars[focus] if cars else None
         camera, physics = self.camera_on(focused), self.track.physics
@@ -128,7 +128,7 @@ class Painter:
         draw_text(self._surface, text, where, int(footer * 0.7), style.TEXT_DIM, "midleft", width - 24)
 
     def pixels(self) -> npt.NDArray[np.uint8]:
-        """Return the last frame as an array of its own, (height, width, 3)."""
+        """Return a copy of the last frame as an array (height, width, 3)."""
         width, height = self.size
         return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 

@@ -1,4 +1,4 @@
-"""The panel beside the track: speed, inputs, lap times, and who drives."""
+"""The panel beside the track: speed, inputs, lap times, and the driver's name."""
 
 import functools
 import importlib.util
@@ -18,7 +18,7 @@ _UNIT = "units/s"
 
 @functools.cache
 def _font_path() -> str | None:
-    """Return the file of Matplotlib's font, without loading that; SDL's own spaces its letters badly."""
+    """Return Matplotlib's font file without importing Matplotlib; SDL's own font spaces its letters badly."""
     found = importlib.util.find_spec("matplotlib")
     folder = Path(found.origin).parent if found is not None and found.origin is not None else Path()
     path = folder / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
@@ -51,7 +51,7 @@ def draw_text(
     anchor: str = "topleft",
     width: int | None = None,
 ) -> pygame.Rect:
-    """Draw a line of text, cut where it is wider than ``width`` pixels, and return where it is."""
+    """Draw a line of text, cut at ``width`` pixels, and return the rectangle it covers."""
     if width is not None and _font(size).size(text)[0] > width:
         while text and _font(size).size(text + "...")[0] > width:
             text = text[:-1]
@@ -63,7 +63,7 @@ def draw_text(
 
 
 def seconds(time: float | None) -> str:
-    """Return a lap time as it is shown."""
+    """Return a lap time as displayed."""
     return "-" if time is None else f"{time:.2f} s"
 
 
@@ -77,7 +77,7 @@ class Readout:
         self._large = max(34, min(84, area[3] // 9))
 
     def draw(self, surface: pygame.Surface, title: str, cars: Sequence[CarView], focus: int) -> None:
-        """Draw it for the car in focus, with a line for each where there are several."""
+        """Draw the panel for the car in focus, with a line for each car if there are several."""
         left, top, width, height = self.area
         surface.fill(style.PANEL, self.area)
         pygame.draw.line(surface, style.PANEL_LINE, (left + width - 1, top), (left + width - 1, top + height))
@@ -163,7 +163,7 @@ class Readout:
             y = name.bottom + self._small * 0.3
 
     def _legend(self, surface: pygame.Surface, x: float, y: float, width: int) -> None:
-        """Draw which colour of a trail is which speed."""
+        """Draw the legend of a trail's colours and their speeds."""
         thick = max(4, self._small // 3)
         surface.blit(_colour_bar(width, thick), (round(x), round(y)))
         draw_text(surface, "0", (x, y + thick + 3), self._small - 2, style.TEXT_DIM)

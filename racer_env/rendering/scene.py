@@ -1,4 +1,4 @@
-"""What an environment draws: its cars, followed tick by tick, as arrays or in a window."""
+"""The scene that an environment draws: its cars, followed tick by tick, as arrays or in a window."""
 
 import math
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ class View:
     """How an environment is drawn.
 
     Attributes:
-        size: Width and height of a picture in pixels.
-        camera: ``"track"`` shows all of the track, ``"follow"`` stays with the first car.
-        rays: Whether to draw what the first car sees.
+        size: Width and height of a picture, in pixels.
+        camera: ``"track"`` shows all of the track, ``"follow"`` follows the first car.
+        rays: Whether to draw the rays of the first car.
         trails: Whether to draw where the cars have been, coloured by speed.
     """
 
@@ -38,14 +38,14 @@ class Scene:
     """Cars on one or several tracks; several tracks share the picture.
 
     Attributes:
-        cars: What is drawn of each.
+        cars: The drawn view of each car.
     """
 
     def __init__(self, tracks: Sequence[Track], num_cars: int, view: View) -> None:
-        """Make it; car i is on track i modulo the number of tracks.
+        """Make the scene; car i is on track i modulo the number of tracks.
 
         Raises:
-            ConfigError: The view asks for what cannot be.
+            ConfigError: The view asks for something impossible.
         """
         self.cars = [
             CarView(f"car {index + 1}" if num_cars > 1 else "car", style.car_colour(index // len(tracks)))
@@ -56,7 +56,7 @@ class Scene:
         self.change_tracks(tracks)
 
     def change_tracks(self, tracks: Sequence[Track]) -> None:
-        """Go on with the cars on other tracks."""
+        """Move the cars to other tracks."""
         view = self._view
         self._tracks = list(tracks)
         self._columns = math.ceil(math.sqrt(len(tracks)))
@@ -70,15 +70,15 @@ class Scene:
         ]
 
     def begin(self, car: int, state: Any, observation: npt.NDArray[np.floating]) -> None:
-        """Put a car where its episode begins; see ``CarView``."""
+        """Place a car at the start of its episode; see ``CarView``."""
         self.cars[car].begin(state, observation, self._physics_of(car))
 
     def see(self, car: int, state: Any, observation: npt.NDArray[np.floating]) -> None:
-        """Take a car's state after a tick; see ``CarView``."""
+        """Update a car to its state after a tick; see ``CarView``."""
         self.cars[car].see(state, observation, self._physics_of(car))
 
     def render(self) -> npt.NDArray[np.uint8]:
-        """Return the picture, (height, width, 3); see ``View``."""
+        """Return the picture (height, width, 3); see ``View``."""
         self._draw()
         width, height = self._view.size
         pictures = [painter.pixels() for painter in self._painters]
@@ -93,7 +93,7 @@ class Scene:
         return whole
 
     def show(self) -> None:
-        """Show it in a window, which is opened for it; one that the user has closed stays closed.
+        """Show the picture in a window, opened on first use; a window that the user has closed stays closed.
 
         Raises:
             RenderError: There is no display.
@@ -106,7 +106,7 @@ class Scene:
             self._window.show(pygame.surfarray.make_surface(self.render().swapaxes(0, 1)))
 
     def close(self) -> None:
-        """Close the window; twice is fine."""
+        """Close the window; safe to call twice."""
         if self._window is not None:
             self._window.close()
 

@@ -1,4 +1,4 @@
-"""What does not move: a track as a picture, made once for a scale."""
+"""The static part of a picture: a track, drawn once per scale."""
 
 import functools
 import math
@@ -12,14 +12,14 @@ from racer_env.rendering.camera import bounds_of
 from racer_env.simulator.kernels import SHOULDER_WIDTH
 from racer_env.tracks import Track
 
-SMOOTHING = 2  # drawn so many times larger and shrunk, so that edges are smooth
-MAX_PIXELS = 5_000_000  # of a picture; a larger track has a coarser one
-EDGE_WIDTH = 1.2  # units, of the white line along the road
+SMOOTHING = 2  # factor by which it is drawn larger and then shrunk, for smooth edges
+MAX_PIXELS = 5_000_000  # pixels of a picture; a track that needs more is drawn coarser
+EDGE_WIDTH = 1.2  # units; the white line along the road
 WALL_WIDTH = 2.4  # units
 MIN_WALL = 2.0  # pixels
-ROWS, SQUARE = 2, 4.0  # of the start line, and units
-STEP = 2.0  # units along the centre line that are straight in the picture
-DASH, GAP = 5, 7  # steps, of the line in the middle of the road
+ROWS, SQUARE = 2, 4.0  # rows of the start line, and the side of a square in units
+STEP = 2.0  # units along the centre line that are drawn as one straight piece
+DASH, GAP = 5, 7  # steps; the line in the middle of the road
 
 _SEE_THROUGH = (255, 0, 255)
 
@@ -27,36 +27,36 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class Scenery:
-    """A track's picture.
+    """The picture of a track.
 
     Attributes:
-        scale: Pixels per unit.
-        picture: All of the track.
+        scale: Pixels per unit of the world.
+        picture: Surface with all of the track.
     """
 
     def __init__(self, track: Track, scale: float) -> None:
-        """Draw it, at ``scale`` pixels per unit or as finely as MAX_PIXELS allow."""
+        """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows."""
         left, bottom, right, top = bounds_of(track)
         self.scale = possible_scale(track, scale)
         self._left, self._top = left, top
         size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
         large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
-        self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, as what it is drawn into
+        self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, like the frame
 
     def place_of(self, x: float, y: float) -> tuple[float, float]:
-        """Return the pixel of the picture where a point of the world is."""
+        """Return the picture's pixel at a world point."""
         return (x - self._left) * self.scale, (self._top - y) * self.scale
 
 
 def possible_scale(track: Track, scale: float) -> float:
-    """Return the scale that a track's picture has where ``scale`` is wanted."""
+    """Return the scale at which a track's picture can be drawn if ``scale`` is wanted."""
     left, bottom, right, top = bounds_of(track)
     return min(scale, math.sqrt(MAX_PIXELS / ((right - left) * (top - bottom))))
 
 
 @functools.lru_cache(maxsize=8)
 def scenery_of(track: Track, scale: float) -> Scenery:
-    """Return the picture of a track, drawn once."""
+    """Return the picture of a track, drawn only once."""
     return Scenery(track, scale)
 
 
@@ -91,7 +91,7 @@ class _Drawing:
         return [(float(x), float(y)) for x, y in pixels]
 
     def _band(self, reach: FloatArray, colour: style.Colour) -> None:
-        """Fill what is within a reach of the centre line, piece by piece, so that it may overlap itself in a curve."""
+        """Fill the band within ``reach`` of the centre line, piece by piece, as it may overlap itself in a curve."""
         left, right = self.centre + self.normal * reach[:, None], self.centre - self.normal * reach[:, None]
         corners = np.stack([left, np.roll(left, -1, axis=0), np.roll(right, -1, axis=0), right], axis=1)
         for quad in ((corners - self.origin) * (self.scale, -self.scale)).tolist():
@@ -129,5 +129,5 @@ class _Drawing:
         for wall in (self.track.geometry.outer_wall, self.track.geometry.inner_wall):
             pixels = self._pixels(wall)
             pygame.draw.lines(self.surface, style.WALL, True, pixels, width)
-            for pixel in pixels:  # rounds the joints
+            for pixel in pixels:  # round the joints
                 pygame.draw.circle(self.surface, style.WALL, pixel, width / 2)

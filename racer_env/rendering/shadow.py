@@ -1,4 +1,4 @@
-"""Where the cars of a bridge are, which it does not tell: the simulator drives along with the same actions."""
+"""Where a bridge's cars are, which it does not report: the simulator drives along with the same actions."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
 from racer_env.tracks.starts import start_for
 
-TOLERANCE = 1e-3  # of an observation; the engines agree far better, and other physics far worse
+TOLERANCE = 1e-3  # largest difference of an observation; equal engines agree far better, other physics far worse
 
 
 class Shadow:
-    """The simulator, driving what a bridge's cars drive.
+    """A simulator that drives along with a bridge's cars.
 
     Attributes:
-        simulator: With the cars where they are behind the bridge.
+        simulator: The simulator, its cars where the bridge's cars are.
     """
 
     def __init__(self, tracks: Sequence[Track], num_cars: int) -> None:
@@ -35,10 +35,10 @@ class Shadow:
         self.simulator.step(actions)
 
     def check(self, observations: npt.NDArray[np.floating]) -> None:
-        """Compare with what the bridge says its cars see, (N, 14).
+        """Compare with the observations (N, 14) that the bridge reports.
 
         Raises:
-            RenderError: It drives differently, so the cars are somewhere else.
+            RenderError: The bridge drives differently, so its cars are somewhere else.
         """
         difference = float(np.abs(self.simulator.observations - observations).max())
         if not difference <= TOLERANCE:

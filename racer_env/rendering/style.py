@@ -1,4 +1,4 @@
-"""Colours, and how a speed becomes one."""
+"""Colours, and how a speed maps to one."""
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ THROTTLE: Colour = (80, 200, 120)
 BRAKE: Colour = (235, 84, 76)
 STEER: Colour = (104, 170, 255)
 
-# Of the first, second, ... car; told apart by people who see few colours too, also on asphalt.
+# Colours of the first, second, ... car: distinct for colour-blind people too, and on asphalt.
 CARS: tuple[Colour, ...] = (
     (255, 176, 46),
     (92, 178, 255),
@@ -40,12 +40,12 @@ _SPEED_STOPS = np.array([[228, 66, 54], [250, 186, 62], [246, 240, 146], [96, 20
 
 
 def car_colour(index: int) -> Colour:
-    """Return the colour of the car of that index; they repeat."""
+    """Return the colour of the car with that index; colours repeat."""
     return CARS[index % len(CARS)]
 
 
 def speed_colours(speeds: npt.ArrayLike, max_speed: float) -> npt.NDArray[np.uint8]:
-    """Return colours (..., 3) for speeds (...): red is standing, yellow half, blue ``max_speed``."""
+    """Return colours (..., 3) for speeds (...): red is standstill, yellow half of ``max_speed``, blue ``max_speed``."""
     share = np.clip(np.asarray(speeds, dtype=np.float64) / max_speed, 0.0, 1.0) * (len(_SPEED_STOPS) - 1)
     low = np.minimum(share.astype(int), len(_SPEED_STOPS) - 2)
     blend = (share - low)[..., None]

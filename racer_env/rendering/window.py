@@ -16,15 +16,15 @@ class Window:
     """A window of a fixed size.
 
     Attributes:
-        size: Width and height in pixels.
-        is_open: Whether the user has not closed it.
-        keys: The keys that are held down, by pygame's numbers.
+        size: Width and height of the window, in pixels.
+        is_open: Whether the window is open, that is, not closed by the user.
+        keys: The keys held down, as pygame's numbers.
     """
 
-    _shown: "Window | None" = None  # SDL has one for a process: a new one takes the place of the old one
+    _shown: "Window | None" = None  # SDL has one window per process: a new one replaces the old one
 
     def __init__(self, title: str, size: tuple[int, int]) -> None:
-        """Open it.
+        """Open the window.
 
         Raises:
             RenderError: There is no display.
@@ -34,7 +34,7 @@ class Window:
         has_screen = sys.platform in ("win32", "darwin") or bool(
             os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         )
-        if not has_screen and driver not in NO_SCREEN_DRIVERS:  # SDL would draw into nothing
+        if not has_screen and driver not in NO_SCREEN_DRIVERS:  # SDL would draw into nothing, without an error
             raise RenderError("there is no display to open a window on")
         try:
             pygame.display.init()
@@ -51,7 +51,7 @@ class Window:
         self._clock = pygame.time.Clock()
 
     def show(self, picture: pygame.Surface, fps: float = TICKS_PER_SECOND) -> None:
-        """Show a frame, not before its time at that many frames a second."""
+        """Show a frame, waiting for its time at ``fps`` frames a second."""
         if Window._shown is not self:
             self.is_open = False
         if not self.is_open:
@@ -61,7 +61,7 @@ class Window:
         self._clock.tick(fps)
 
     def pressed(self) -> Iterator[int]:
-        """Take what has happened since the last time, and yield the keys that went down."""
+        """Process the events since the last call, and yield the keys pressed."""
         if not self.is_open:
             return
         for event in pygame.event.get():
@@ -76,7 +76,7 @@ class Window:
                 self.keys.clear()
 
     def close(self) -> None:
-        """Close it; twice is fine."""
+        """Close the window; safe to call twice."""
         self.is_open = False
         if Window._shown is self:
             Window._shown = None

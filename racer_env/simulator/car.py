@@ -1,4 +1,4 @@
-"""The embedded simulator as the one car of an environment."""
+"""The embedded simulator as the single car of an environment."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +19,11 @@ class SimulatorCar:
     """One car, on any track.
 
     Attributes:
-        simulator: What drives it.
+        simulator: The simulator that drives it.
     """
 
     def __init__(self, track: Track, tracks_dir: str | Path | None, config: AiConfig) -> None:
-        """Put it on the line."""
+        """Put the car on the start line."""
         self._tracks_dir = tracks_dir
         self._config = config
         self._simulators: dict[str, Simulator] = {}
@@ -59,7 +59,7 @@ class SimulatorCar:
         )
 
     def close(self) -> None:
-        """End it; there is nothing to end."""
+        """Do nothing: the simulator holds no resources."""
 
     def _simulator_for(self, track_id: str | AnyTrack) -> Simulator:
         key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)

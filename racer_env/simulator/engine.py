@@ -15,10 +15,10 @@ from racer_env.tracks.starts import start_for
 
 
 class SimulatorEngine:
-    """N cars in one call; see ``Engine`` for the attributes.
+    """N cars stepped in one call; see ``Engine`` for the attributes.
 
     Attributes:
-        simulator: What drives them.
+        simulator: The simulator that drives them.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class SimulatorEngine:
         next_start: NextStart,
         progress_scale: Sequence[float] | None = None,
     ) -> None:
-        """Put every car on the line; the arguments are those of ``Simulator``."""
+        """Put every car on the start line; the arguments are those of ``Simulator``."""
         self.simulator = Simulator(tracks, num_cars, config, progress_scale)
         self.observations = self.simulator.observations
         self.rewards = self.simulator.rewards
@@ -46,7 +46,7 @@ class SimulatorEngine:
         self._place(list(range(len(self.reset_infos))))
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:
-        """Advance every car by one tick; those that have finished begin anew."""
+        """Advance every car by one tick; finished cars begin anew."""
         self.simulator.step(actions)
         finished = np.flatnonzero(self.terminated | self.truncated).tolist()
         self.terminal_observations = {car: self.observations[car].copy() for car in finished}
@@ -54,7 +54,7 @@ class SimulatorEngine:
             self._place(finished)
 
     def close(self) -> None:
-        """End it; there is nothing to end."""
+        """Do nothing: the simulator holds no resources."""
 
     def _place(self, cars: list[int]) -> None:
         simulator = self.simulator

@@ -21,15 +21,15 @@ from racer_env.tracks.starts import Start, standing_start
 class Simulator:
     """N cars, each alone on its track; car i drives on track i modulo the number of tracks.
 
-    The arrays are the same objects after every step, written in place.
+    Every step writes into the same array objects.
 
     Attributes:
-        tracks: The tracks.
-        cars: (N,) CAR_DTYPE, the state.
-        observations: (N, 14) float64.
-        infos: (N,) INFO_DTYPE of the last step.
-        rewards: (N,) float64 of the last step.
-        terminated, truncated: (N,) bool of the last step.
+        tracks: The tracks that the cars drive on.
+        cars: (N,) CAR_DTYPE, the state of each car.
+        observations: (N, 14) float64, values in [0, 1] or [-1, 1].
+        infos: (N,) INFO_DTYPE, infos of the last step.
+        rewards: (N,) float64, rewards of the last step.
+        terminated, truncated: (N,) bool, whether an episode ended in the last step, and how.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class Simulator:
         """Build the tables and put every car at the standing start.
 
         Args:
-            tracks: At least one; all of the same physics.
-            num_cars: N, at least 1.
+            tracks: At least one track; all have the same physics.
+            num_cars: N, the number of cars, at least 1.
             config: Reward weights and episode limits; None is their defaults.
             progress_scale: A factor per track on the weight of progress.
         """
@@ -73,7 +73,7 @@ class Simulator:
         return self.tracks[self.car_tracks[index]]
 
     def place(self, indices: Sequence[int], starts: Sequence[Start]) -> None:
-        """Begin an episode for some cars and observe; the others stay as they are."""
+        """Begin an episode for some cars and update their observations; the others stay as they are."""
         for index, start in zip(indices, starts, strict=True):
             car = self.cars[index]
             car["track"] = self.car_tracks[index]
@@ -94,7 +94,7 @@ class Simulator:
             actions: (N, 3) steer, throttle, brake; clamped to [-1, 1], [0, 1], [0, 1].
 
         Raises:
-            ActionError: The shape is another, or a number is not finite; nothing has moved then.
+            ActionError: The shape is wrong, or a number is not finite; then nothing has moved.
         """
         self._step_cars(*self._inputs, checked_actions(actions, len(self.cars)), *self._outputs)
 
@@ -102,8 +102,8 @@ class Simulator:
 def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:
     """Compile a kernel for these arguments' types, or load it from the cache, and return its entry point.
 
-    Numba's dispatcher looks at the type of every argument on every call, which took 7 of 12 microseconds of a
-    single car's step. The types of a simulator's arrays never change, so it looks once.
+    Numba's dispatcher inspects the type of every argument on every call, which took 7 of 12 microseconds of a
+    single car's step. The types of a simulator's arrays never change, so one inspection is enough.
     """
     types = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
     kernel.compile(types)
@@ -112,7 +112,7 @@ def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:
 
 
 def _check_reach(physics: Physics) -> None:
-    """Refuse physics whose rays or contacts reach farther than the tables look."""
+    """Refuse physics whose rays or contacts reach farther than the tables cover."""
     contact = physics.width / 2 + physics.contact_padding
     if physics.ray_max_distance > VIEW_DISTANCE or contact > CONTACT_REACH:
         raise ConfigError(

@@ -1,15 +1,15 @@
-"""Look-up tables that make the kernels fast without changing a result.
+"""Look-up tables that make the kernels fast without changing any result.
 
-A uniform grid covers a track, clamped at the border. Each of its cells has
+A uniform grid covers a track; positions outside it belong to the nearest cell. Each cell holds
 
 * the wall segments within ``CONTACT_REACH`` of any of its points,
-* the samples of the centre line that can be nearest to a point inside it,
-* a *view* for each bin of directions: the wall segments that a ray from any of its points can meet first. They come in
-  blocks of ``BLOCK`` neighbours, the nearest block first.
+* the centre-line samples that can be nearest to a point inside it,
+* a *view* for each bin of directions: the wall segments that a ray from any of its points can meet first, in blocks
+  of ``BLOCK`` neighbours, the nearest block first.
 
-Cells at the border, and others where no car can be, list everything.
+Cells at the border, and others that no car can reach, list everything.
 
-All are conservative: a list may be too long, never too short.
+All lists are conservative: they may be too long, never too short.
 """
 
 import itertools
@@ -43,18 +43,18 @@ from racer_env.simulator.table_kernels import (
 )
 from racer_env.tracks.geometry import FloatArray, TrackGeometry
 
-CONTACT_REACH = 4.0  # units; more than any distance that counts as a contact, and than a car moves in a tick
-END = 2**16 - 1  # ends a list of blocks; as a block, it would be farther than any ray
+CONTACT_REACH = 4.0  # units; more than any contact distance, and than a car moves in a tick
+END = 2**16 - 1  # marks the end of a list of blocks; as a block, it would be farther than any ray
 MAX_BLOCKS = 2**16  # per track
 CACHE_LINE = 64  # bytes
 EVERYTHING = 0  # number of the cells that list everything
-MAX_LISTED = 2**16  # cells of their own lists, and ranges, per track
-MAX_GAP = 3  # indices; stretches this near to each other become one
+MAX_LISTED = 2**16  # cells with their own lists, and ranges, per track
+MAX_GAP = 3  # indices; ranges with a smaller or equal gap are merged
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
-# Numba's cache of the kernels notices other types but not other constants of other files: so a change of what they
-# read from this file and from the contract gives a type another name.
+# Numba's kernel cache notices changed types but not changed constants in other files. Therefore a change of what
+# the kernels read from this file and from the contract renames a type.
 _READ_BY_KERNELS = (
     *(CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT, RAY_COUNT),
     *(OBSERVED_SPEED, OBSERVED_YAW_RATE, OBSERVED_STEER, OBSERVED_ARC_LENGTH, OBSERVED_CENTRE_DISTANCE),
@@ -67,16 +67,16 @@ TRACK_DTYPE = np.dtype(
         ("sample_spacing", np.float64),  # arc length between coarse samples
         ("grid_x", np.float64),  # lower left corner
         ("grid_y", np.float64),
-        ("sample_error", np.float64),  # distance of a stored coarse sample from the true one, at most
+        ("sample_error", np.float64),  # largest distance of a stored coarse sample from the true one
         ("columns", np.int64),  # cells of the grid
         ("rows", np.int64),
-        ("first_cell", np.int64),  # where this track's part begins in each table
+        ("first_cell", np.int64),  # first index of this track in each table
         ("first_near", np.int64),
         ("first_contact_range", np.int64),
         ("first_sample_range", np.int64),
         ("first_view", np.int64),
         ("first_block", np.int64),
-        ("first_wall", np.uint32),  # unsigned, so that the compiler knows that no index is negative
+        ("first_wall", np.uint32),  # unsigned, so the compiler knows that no index is negative
         ("wall_size", np.int64),  # segments of each wall
         ("first_segment", np.int64),
         ("first_chord", np.int64),
@@ -93,7 +93,7 @@ SEGMENT_DTYPE = np.dtype(
     + [("start_length", np.float64), ("half_width", np.float64), ("half_width_slope", np.float64)],
     align=True,
 )
-NEAR_DTYPE = np.dtype([("contact", np.uint16), ("sample", np.uint16)], align=True)  # first range of each
+NEAR_DTYPE = np.dtype([("contact", np.uint16), ("sample", np.uint16)], align=True)  # first range of each kind
 GATE_DTYPE = np.dtype(
     [(name, np.float64) for name in ("left_x", "left_y", "right_x", "right_y", "direction_x", "direction_y")],
     align=True,
@@ -101,25 +101,25 @@ GATE_DTYPE = np.dtype(
 
 
 class Tables(NamedTuple):
-    """The tables of one or more tracks, concatenated. Indices count from the begin of the track's part of an array.
+    """The tables of one or more tracks, concatenated. Indices count from the start of the track's part of an array.
 
-    A cell's number is that of its row in ``near``, and times VIEW_DIRECTIONS that of its first view. Its ranges begin
-    where that row tells, and end where those of the next row begin.
+    A cell's number is its row in ``near``; times VIEW_DIRECTIONS, it is the index of its first view. The cell's ranges
+    begin where that row says and end where those of the next row begin.
     """
 
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
-    chords: npt.NDArray[np.float64]  # arc length where each chord begins, and at last the total length
-    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line, from the grid's corner
+    chords: npt.NDArray[np.float64]  # arc length where each chord begins, then the total length
+    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line, relative to the grid's corner
     sample_chords: npt.NDArray[np.uint16]  # (C,) the chord that holds each sample
     wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
     wall_y: npt.NDArray[np.float64]
-    cells: npt.NDArray[np.uint16]  # row by row; the number of each
+    cells: npt.NDArray[np.uint16]  # number of each cell, row by row
     near: npt.NDArray[np.void]
     contact_ranges: npt.NDArray[np.uint16]  # (R, 2) first and past-the-last wall segment
     sample_ranges: npt.NDArray[np.uint16]  # (Q, 2) first and past-the-last sample
-    views: npt.NDArray[np.uint16]  # where a view's blocks begin, the nearest first
-    blocks: npt.NDArray[np.uint16]  # distance and begin in the walls, see BEGIN_BITS; END after the last of a view
+    views: npt.NDArray[np.uint16]  # where a view's blocks begin, nearest first
+    blocks: npt.NDArray[np.uint16]  # distance, and first index in the walls, see BEGIN_BITS; END closes a view
     gates: npt.NDArray[np.void]
 
 
@@ -167,14 +167,14 @@ def build_tables(geometry: TrackGeometry) -> Tables:
 
 
 def build_all_tables(geometries: Sequence[TrackGeometry]) -> Tables:
-    """Build the tables of several tracks on all cores, one behind the other."""
-    first = build_tables(geometries[0])  # compiles what the others run side by side
+    """Build the tables of several tracks on all cores, and concatenate them."""
+    first = build_tables(geometries[0])  # compiles the code that the others then run in parallel
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return concatenate_tables([first, *pool.map(build_tables, geometries[1:])])
 
 
 def concatenate_tables(parts: Sequence[Tables]) -> Tables:
-    """Put the tables of several tracks one behind the other."""
+    """Concatenate the tables of several tracks."""
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Tables._fields}
     for field, name in _FIRST_FIELDS.items():
         joined["tracks"][field] = np.cumsum([0, *(len(getattr(part, name)) for part in parts[:-1])])
@@ -182,7 +182,7 @@ def concatenate_tables(parts: Sequence[Tables]) -> Tables:
 
 
 def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Move arrays into one piece of memory: the system gives large pages to a large one, so many tracks are faster."""
+    """Move arrays into one block of memory: the system gives a large block large pages, which speeds up many tracks."""
     ends = np.cumsum([-(-array.nbytes // CACHE_LINE) * CACHE_LINE for array in arrays.values()])
     memory = np.empty(ends[-1], np.uint8)
     pieces = {}
@@ -192,7 +192,7 @@ def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[
     return pieces
 
 
-# Which table each first_... field of a track counts in.
+# The table that each first_... field of a track is an index into.
 _FIRST_FIELDS = {
     "first_segment": "segments",
     "first_chord": "chords",
@@ -209,7 +209,7 @@ _FIRST_FIELDS = {
 
 
 def _wall_points(geometry: TrackGeometry) -> tuple[FloatArray, FloatArray]:
-    """Return the inner and then the outer wall, each going on after its end for as long as a block can."""
+    """Return the points of the inner and then the outer wall, each continued past its end by the length of a block."""
     x, y = np.concatenate([np.concatenate([w, w[1:BLOCK]]) for w in (geometry.inner_wall, geometry.outer_wall)]).T
     return x.copy(), y.copy()
 
@@ -222,7 +222,7 @@ def _near(
     cells: npt.NDArray[np.int64],
     columns: int,
 ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """Build near, contact_ranges and sample_ranges of one track, of as many cells as can be stored."""
+    """Build near, contact_ranges and sample_ranges of one track, for as many cells as can be stored."""
     listed = np.flatnonzero(cells)
     contacts = _near_segments(wall_x, wall_y, low, columns, len(cells) // columns)
     needed = needed_samples(samples, low[0], low[1], columns, listed)
@@ -242,13 +242,13 @@ def _near(
 def _near_segments(
     wall_x: FloatArray, wall_y: FloatArray, low: FloatArray, columns: int, rows: int
 ) -> npt.NDArray[np.int64]:
-    """Return (P, 2) the number of a cell and of a wall segment that can be touched from it."""
+    """Return pairs (P, 2) of a cell's number and a wall segment that can be touched from the cell."""
     size = len(wall_x) // 2 - BLOCK
     segments = np.concatenate([np.arange(size), len(wall_x) // 2 + np.arange(size)])
     begins = np.stack([wall_x[segments], wall_y[segments]], axis=1)
     ends = np.stack([wall_x[segments + 1], wall_y[segments + 1]], axis=1)
     limit = CELL * math.sqrt(0.5) + CONTACT_REACH + SAFETY
-    # All cells around the middle of each segment, as far as the longest segment's limit can reach.
+    # All cells around the middle of each segment, as far as the longest segment can be touched from.
     middle = np.floor(((begins + ends) / 2 - low) / CELL).astype(np.int64)
     radius = math.ceil((np.linalg.norm(ends - begins, axis=1).max() / 2 + limit) / CELL) + 1
     around = np.arange(-radius, radius + 1)
@@ -263,15 +263,15 @@ def _near_segments(
 def _ranges(
     listed: npt.NDArray[np.int64], needed: npt.NDArray[np.int64], first: list[list[int]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Write what cells need as ranges with small gaps closed.
+    """Merge what each cell needs into ranges, closing small gaps.
 
     Args:
-        listed: (K,) numbers of cells, in order; others need none.
-        needed: (P, 2) number of a cell and what it needs.
-        first: Ranges to begin with.
+        listed: (K,) cell numbers in ascending order; other cells need nothing.
+        needed: (P, 2) pairs of a cell number and an index that the cell needs.
+        first: Ranges that come before all others.
 
     Returns:
-        Where the ranges of each cell begin, and where the last ones end (K + 1,), and the ranges (R, 2).
+        (K + 1,) where the ranges of each cell begin, then where the last ones end; and the ranges (R, 2).
     """
     needed = needed[np.isin(needed[:, 0], listed)]
     cells, indices = needed[np.lexsort((needed[:, 1], needed[:, 0]))].T
@@ -298,9 +298,9 @@ def _views(
     cells, listed, firsts = view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows)
     numbers = listed.tolist()
     lists = [tuple(numbers[first:stop]) for first, stop in itertools.pairwise(firsts.tolist())]
-    # The first list holds every wall. It stands in where no more can be stored.
+    # The first list holds every wall; it is used when no more lists can be stored.
     blocks, places = [*lists[0], END], {lists[0]: 0}
-    # A list that another one ends with is stored there.
+    # A list that is the end of another one shares its storage.
     ends = {view[k:] for view in set(lists[1:]) for k in range(1, len(view) + 1)}
     for view in lists[1:]:
         if view in places or view in ends:

@@ -1,4 +1,4 @@
-"""Roads: files, geometry, checks, generated tracks, and where on them an episode starts."""
+"""Tracks: files, geometry, checks, generation, and where on them an episode starts."""
 
 from racer_env.tracks.checks import check_track
 from racer_env.tracks.files import parse_track

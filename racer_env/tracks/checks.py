@@ -1,4 +1,4 @@
-"""Whether a track can be driven: its size, its walls, its start and its gates."""
+"""Checks that a track can be driven: its size, walls, start and gates."""
 
 import math
 
@@ -11,19 +11,19 @@ from racer_env.json_files import Checker
 from racer_env.tracks.geometry import TrackGeometry
 from racer_env.tracks.track import FloatArray, Track
 
-MAX_LENGTH = 15_000.0  # units; what the simulator's tables can hold
+MAX_LENGTH = 15_000.0  # units; the most that the simulator's tables can hold
 MIN_POINT_DISTANCE = 1e-6  # units; nearer control points are duplicates
-SEGMENTS_IN_RUN = 8  # consecutive segments of a wall that are compared with others as one box
-RUNS_AT_ONCE = 4_096  # pairs of runs that are looked at together, so that a ball of a road needs no gigabytes
+SEGMENTS_IN_RUN = 8  # consecutive wall segments that are compared with others as one box
+RUNS_AT_ONCE = 4_096  # pairs of runs checked at once, so that a tangled road needs no gigabytes
 DRIVE_STEP = 2.0  # units between the points of the test drive along the centre line
-MIN_GATE_REACH = 60.0  # units of the centre line on either side of a gate where the test drive looks for it
+MIN_GATE_REACH = 60.0  # units of the centre line on each side of a gate where the test drive expects it
 
 
 def check_track(track: Track) -> None:
-    """Check that a track that did not come from a file can be driven, as one from a file is checked.
+    """Check a track that did not come from a file, as one from a file is checked.
 
     Raises:
-        TrackError: It cannot be driven.
+        TrackError: The track cannot be driven.
     """
     check = Checker(TrackError, track.id)
     check_points(check, track.points)
@@ -32,7 +32,7 @@ def check_track(track: Track) -> None:
 
 
 def check_points(check: Checker, points: FloatArray) -> None:
-    """Refuse control points (n, 2) that are the same."""
+    """Refuse control points (n, 2) that coincide."""
     apart = np.hypot(*np.moveaxis(points[:, None] - points, 2, 0))
     same = np.argwhere(np.triu(apart < MIN_POINT_DISTANCE, 1))
     if len(same):
@@ -43,7 +43,7 @@ def check_points(check: Checker, points: FloatArray) -> None:
 
 
 def check_size(check: Checker, track: Track) -> None:
-    """Refuse a track that is too long, or whose gates are too near to each other."""
+    """Refuse a track that is too long, or whose gates are too close together."""
     polygon = np.hypot(*(np.roll(track.points, -1, axis=0) - track.points).T).sum()
     if polygon > MAX_LENGTH:
         raise check.fail(f"the track is {polygon:,.0f} units long; the most is {MAX_LENGTH:g}")
@@ -79,7 +79,7 @@ def _check_start(check: Checker, geometry: TrackGeometry) -> None:
 
 
 def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
-    """Drive a lap along the centre line and look whether it crosses every gate, in order."""
+    """Drive a lap along the centre line and check that it crosses every gate in order."""
     gates, length = geometry.gates, geometry.total_length
     steps = math.ceil(length / DRIVE_STEP)
     line_x, line_y = geometry.centre_line.point_at(np.arange(steps) * length / steps).T.copy()
@@ -88,7 +88,7 @@ def _check_gates(check: Checker, geometry: TrackGeometry) -> None:
     place = np.floor(gates.arc_length[:, None] * steps / length).astype(np.int64) + around
     (left_x, left_y), (across_x, across_y) = gates.left.T, (gates.right - gates.left).T
     offset_x, offset_y = line_x[place % steps] - left_x[:, None], line_y[place % steps] - left_y[:, None]
-    # Each point is on one side of a gate, so that no rounding can hide a crossing between two of them.
+    # Each point lies on one side of a gate, so no rounding can hide a crossing between two of them.
     side = across_x[:, None] * offset_y - across_y[:, None] * offset_x
     gate, which = np.nonzero((side[:, :-1] > 0) != (side[:, 1:] > 0))
     step_x, step_y = (line[gate, which + 1] - line[gate, which] for line in (offset_x, offset_y))
@@ -118,7 +118,7 @@ def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return whether segments a-b and c-d (..., 2) cross or touch; parallel ones do not."""
+    """Return whether segments a-b and c-d (..., 2) cross or touch; parallel ones count as not crossing."""
     r, s = b - a, d - c
     denominator = _cross(r, s)
     safe = np.where(denominator == 0, 1.0, denominator)
@@ -128,8 +128,8 @@ def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.
 
 
 def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:
-    """Return where two closed polylines cross, or None; neighbours on one line do not count."""
-    # Few pairs are near each other at all, and only those are worth an exact look.
+    """Return where two closed polylines cross, or None; neighbouring segments of one line are not compared."""
+    # Few pairs are close to each other, and only those need an exact check.
     low, high = _boxes(line, SEGMENTS_IN_RUN)
     others = _boxes(other, SEGMENTS_IN_RUN)
     runs = np.argwhere(_meet(low[..., None], high[..., None], *(corner[:, None] for corner in others)))
@@ -145,7 +145,7 @@ def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> Float
 def _first_crossing_of(
     runs: npt.NDArray[np.int64], line: FloatArray, other: FloatArray, is_same: bool
 ) -> FloatArray | None:
-    """Return where one of some pairs (m, 2) of runs of segments crosses, or None."""
+    """Return where any of the pairs (m, 2) of runs of segments crosses, or None."""
     within = np.arange(SEGMENTS_IN_RUN)
     one, two = (run[:, None] * SEGMENTS_IN_RUN + within for run in runs.T)
     one, two = np.repeat(one, SEGMENTS_IN_RUN, axis=1).ravel(), np.tile(two, SEGMENTS_IN_RUN).ravel()
@@ -164,7 +164,7 @@ def _first_crossing_of(
 
 
 def _boxes(line: FloatArray, segments: int = 1) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper corners (2, n) of the boxes around each so many segments of a polyline."""
+    """Return the lower and upper corners (2, n) of the boxes around every ``segments`` segments of a polyline."""
     first, ends = np.arange(0, len(line) - 1, segments), line.T.copy()
     low, high = np.minimum(ends[:, :-1], ends[:, 1:]), np.maximum(ends[:, :-1], ends[:, 1:])
     return np.minimum.reduceat(low, first, axis=1), np.maximum.reduceat(high, first, axis=1)

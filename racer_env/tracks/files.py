@@ -1,7 +1,7 @@
 """The content of track files.
 
-A track is a JSON file with the keys ``id``, ``name``, ``checkpointCount`` and ``controlPoints``, the latter a
-list of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; the first is the start line.
+A track is a JSON file with the keys ``id``, ``name``, ``checkpointCount`` and ``controlPoints``. The last is a list
+of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; the first point is the start line.
 """
 
 import re
@@ -15,8 +15,8 @@ from racer_env.physics import Physics, load_physics
 from racer_env.tracks.checks import check_drivable, check_points, check_size
 from racer_env.tracks.track import FloatArray, Track
 
-MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; the simulator's tables can hold no more
-# What files are named by on any system: no separators, no line ends, nothing that is hidden or cut off.
+MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; the simulator's tables hold no more
+# Valid as a file name on any system: no separators, no line ends, not hidden, nothing that is cut off.
 _ID = re.compile(r"\w(?:[\w .()+-]*[\w()+-])?")
 MAX_ID = 100  # bytes
 
@@ -28,10 +28,10 @@ def parse_track(
 
     Args:
         document: The parsed JSON document.
-        where: Its name in error messages, a path for example.
-        physics: What to build it for; None is the project's.
-        must_be_drivable: Whether to refuse crossing walls, unreachable gates and a start off the road; what the
-            game itself drives on may be taken as it is.
+        where: Name of the document in error messages, such as a path.
+        physics: Physics to build the track for; None is the project's.
+        must_be_drivable: Whether to refuse crossing walls, unreachable gates and a start off the road; a track that
+            the game itself drives on may be taken as it is.
 
     Raises:
         TrackError: Keys, types or numbers are wrong, or the track cannot be driven.
@@ -73,7 +73,7 @@ def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]
 
 
 def _id(check: Checker, value: Any) -> str:
-    """Return a track's id; files are named by it."""
+    """Return a track's checked id, which also serves as a file name."""
     text = check.text(value, "id")
     if not _ID.fullmatch(text) or len(text.encode()) > MAX_ID:
         allowed = f"up to {MAX_ID} letters, digits, blanks and -_.()+ (fewer of other scripts)"

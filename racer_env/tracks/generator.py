@@ -1,6 +1,6 @@
-"""Tracks out of a seed: closed roads of several families that pass the same checks as a track file.
+"""Tracks generated from a seed: closed roads of several families that pass the same checks as a track file.
 
-``racer_env.tracks.names`` says how they are named, ``racer_env.tracks.shapes`` what they look like.
+``racer_env.tracks.names`` defines their names, ``racer_env.tracks.shapes`` their shapes.
 """
 
 import math
@@ -17,17 +17,17 @@ from racer_env.tracks.names import KIND_NAMES, NORMAL, parse_generated
 from racer_env.tracks.shapes import KINDS, Kind
 from racer_env.tracks.track import FloatArray, Track
 
-MAX_ATTEMPTS = 2_000  # for one track
-GATE_SPACING = 45.0  # units, about
-LEG_DISTANCE = 60.0  # units of arc length; what is farther along the line is another leg
-_ROUNDING = 1e-9  # radians; a straight road turns by less, differently on each processor
-_FITTING_ROUNDS = 6  # of making a shape rounder or sharper
-_FITTING_SHARE = 0.15  # of the way to its neighbours that a control point moves in such a round
-_RADIUS_MARGIN = 1.02  # at most the least radius as measured, over the true one between the measured points
-_SHARP_ANGLES = math.radians(20), math.radians(65)  # that a corner turns by; at larger ones inner walls fold
-_SAMPLE_STEP = 6.0  # units, of the generator's own checks
+MAX_ATTEMPTS = 2_000  # attempts for one track
+GATE_SPACING = 45.0  # units between gates, approximately
+LEG_DISTANCE = 60.0  # units of arc length; points farther apart along the line are on different legs
+_ROUNDING = 1e-9  # radians; turns smaller than this on a straight road are rounding, which differs between processors
+_FITTING_ROUNDS = 6  # rounds of making a shape rounder or sharper
+_FITTING_SHARE = 0.15  # share of the way to its neighbours that a control point moves in such a round
+_RADIUS_MARGIN = 1.02  # bound of the measured least radius over the true one, which may lie between the measured points
+_SHARP_ANGLES = math.radians(20), math.radians(65)  # range of a corner's turn; sharper turns fold the inner wall
+_SAMPLE_STEP = 6.0  # units between the samples of the generator's own checks
 _T = np.linspace(0.0, 1.0, CHORDS_PER_SEGMENT + 1)
-# The first derivatives of t^3, t^2, t and 1, and then the second ones, at all parameters of a segment: (42, 4).
+# First, then second derivatives of t^3, t^2, t and 1 at all parameters of a segment: (42, 4).
 _DERIVATIVES = np.concatenate(
     [np.stack([3 * _T**2, 2 * _T, 0 * _T + 1, 0 * _T], axis=1), np.stack([6 * _T, 0 * _T + 2, 0 * _T, 0 * _T], axis=1)]
 )
@@ -37,13 +37,13 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
     """Return a track; the same seed, number and kind make the same one.
 
     Args:
-        seed: Of a set of tracks.
-        number: Which of them, from 0.
-        kind: A key of KINDS.
-        physics: What to build it for; None is the project's.
+        seed: Seed of a set of tracks.
+        number: Number of the track in the set, from 0.
+        kind: Kind of track, a key of KINDS.
+        physics: Physics to build the track for; None is the project's.
 
     Raises:
-        TrackError: None was found; it has not been seen to happen.
+        TrackError: No track was found; this has never been observed.
     """
     physics = load_physics() if physics is None else physics
     rules = KINDS[kind]
@@ -71,10 +71,10 @@ def generate_track(seed: int, number: int, kind: str = NORMAL, physics: Physics 
 
 
 def track_of_name(name: str, physics: Physics | None = None) -> Track:
-    """Return the track that a name like ``procedural-7-12`` says how to make.
+    """Return the track that a name like ``procedural-7-12`` stands for.
 
     Raises:
-        TrackError: The name is none of these.
+        TrackError: The name is not of this form.
     """
     generated = parse_generated(name)
     if generated is None:
@@ -86,12 +86,12 @@ def track_of_name(name: str, physics: Physics | None = None) -> Track:
 
 
 class Road(NamedTuple):
-    """What is drawn of a track.
+    """The drawn description of a track.
 
     Attributes:
         points: (n, 2) control points, in units.
         half_widths: (n,) half of the road's width there, in units.
-        length: Of the centre line, in units.
+        length: Length of the centre line, in units.
     """
 
     points: FloatArray
@@ -100,7 +100,7 @@ class Road(NamedTuple):
 
 
 def _draw(random: np.random.Generator, rules: Kind) -> Road | None:
-    """Draw a road; None where its tightest curve does not fit the rest of it or comes out otherwise than wanted."""
+    """Draw a road; None if its tightest curve does not fit the rest of it, or misses the wanted radius."""
     fitted = _fitted(_rounded_shape(random, rules), rules.wall_samples)
     if fitted is None:
         return None
@@ -139,16 +139,16 @@ def _half_widths(count: int, random: np.random.Generator, rules: Kind) -> FloatA
 
 
 def _sharpened(points: FloatArray, random: np.random.Generator, rules: Kind) -> FloatArray:
-    """Make some corners of a road (n, 2) sharp, away from its start: the points before and after move up to them.
+    """Sharpen some corners of a road (n, 2), away from its start, by moving the points before and after up to them.
 
-    A short sharp bend can be tighter than a long one, as smoothing undoes the fold of its inner wall. Where points lie
-    d apart on two straight lines that meet at the angle t, the spline's radius there is d cos(t/2)^2 / (4 sin(t/2)).
+    A short sharp bend can be tighter than a long one, as smoothing undoes the fold of its inner wall. If points lie d
+    apart on two straight lines that meet at the angle t, the spline's radius there is d cos(t/2)^2 / (4 sin(t/2)).
     """
     points = points.copy()
     steps = np.roll(points, -1, axis=0) - points
     lengths = np.hypot(*steps.T)
     angles = np.roll(_turning(steps), 1)
-    corners = np.arange(3, len(points) - 2, 3)  # so that none moves the points of another
+    corners = np.arange(3, len(points) - 2, 3)  # spaced so that no corner moves the points of another
     corners = corners[(angles[corners] > _SHARP_ANGLES[0]) & (angles[corners] < _SHARP_ANGLES[1])]
     for corner in random.permutation(corners)[: random.integers(*rules.sharp_corners)]:
         half = angles[corner] / 2
@@ -160,13 +160,13 @@ def _sharpened(points: FloatArray, random: np.random.Generator, rules: Kind) -> 
 
 
 def _fitted(points: FloatArray, wall_samples: tuple[float, float]) -> tuple[FloatArray, CentreLine, float] | None:
-    """Make a shape (n, 2) rounder or sharper until its walls' samples are as far apart as they may, in its least radii.
+    """Make a shape (n, 2) rounder or sharper until its walls' samples are spaced as allowed, in least radii.
 
-    The engine smooths walls over a few samples. Where they are dense, the inner wall of a tight curve stays too far
-    out and folds; where they are sparse, it cuts into the road.
+    The engine smooths walls over a few samples. If these are dense, the inner wall of a tight curve stays too far out
+    and folds; if they are sparse, it cuts into the road.
 
     Returns:
-        Its points, centre line and least radius; None if they are not within a few rounds.
+        The shape's points, centre line and least radius; None if a few rounds do not suffice.
     """
     low, high = wall_samples
     for _ in range(_FITTING_ROUNDS):
@@ -182,7 +182,7 @@ def _fitted(points: FloatArray, wall_samples: tuple[float, float]) -> tuple[Floa
 
 
 def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
-    """Draw control points (n, 2) of any size: evenly along the polygon of a shape, whose corners are rounded."""
+    """Draw control points (n, 2) of any scale: evenly along the polygon of a shape with rounded corners."""
     family = rules.families[random.integers(len(rules.families))]
     corners = family.draw(random)
     closed = np.concatenate([corners, corners[:1]])
@@ -196,7 +196,7 @@ def _rounded_shape(random: np.random.Generator, rules: Kind) -> FloatArray:
 
 
 def _turning(steps: FloatArray) -> FloatArray:
-    """Return how much a closed line of steps (n, 2) turns after each of them, in radians."""
+    """Return the absolute turn of a closed line after each of its steps (n, 2), in radians."""
     x, y = steps.T
     following_x, following_y = np.append(x[1:], x[0]), np.append(y[1:], y[0])
     turning: FloatArray = np.abs(np.arctan2(x * following_y - y * following_x, x * following_x + y * following_y))
@@ -204,9 +204,9 @@ def _turning(steps: FloatArray) -> FloatArray:
 
 
 def _least_radius(line: CentreLine) -> float:
-    """Return the least radius of curvature of the line, in units: |p'|^3 / |p' x p''| where its chords end.
+    """Return the line's least radius of curvature, in units: |p'|^3 / |p' x p''| at the ends of its chords.
 
-    At a control point the second derivative jumps, and both sides count.
+    At a control point the second derivative jumps, so both sides count.
     """
     count = len(line.coefficients)
     derivatives = _DERIVATIVES @ line.coefficients.transpose(1, 2, 0).reshape(4, 2 * count)
@@ -216,20 +216,20 @@ def _least_radius(line: CentreLine) -> float:
 
 
 def _evenly(length: float, step: float) -> FloatArray:
-    """Return arc lengths around a closed line, evenly, about ``step`` apart."""
+    """Return evenly spaced arc lengths around a closed line, about ``step`` apart."""
     count = math.ceil(length / step)
     return np.arange(count) * length / count
 
 
 def _folds(geometry: TrackGeometry) -> bool:
-    """Return whether a wall runs backwards somewhere; it would cross itself."""
+    """Return whether a wall runs backwards somewhere, that is, would cross itself."""
     walls = (geometry.inner_wall, geometry.outer_wall)
     return any((np.diff(wall, axis=0) * geometry.direction).sum(axis=1).min() <= 0 for wall in walls)
 
 
 def _nearest(points: FloatArray, others: FloatArray) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """Return which of others (m, 2) is nearest to each point (n, 2), and their squared distances, both (n,)."""
-    # As a product of matrices, which is several times as fast as differences.
+    """Return for each point (n, 2) the index of the nearest of others (m, 2), and its squared distance, both (n,)."""
+    # A matrix product is several times as fast as differences.
     weights = np.concatenate([-2.0 * others.T, (others**2).sum(axis=1)[None]])
     squared = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ weights
     nearest = squared.argmin(axis=1)
@@ -237,7 +237,7 @@ def _nearest(points: FloatArray, others: FloatArray) -> tuple[npt.NDArray[np.int
 
 
 def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
-    """Return whether no wall comes too near to the line, and the nearest centre point never jumps to another leg."""
+    """Return whether all walls keep their distance from the line, and the nearest centre point stays on one leg."""
     line = geometry.centre_line
     distance = _evenly(line.total_length, _SAMPLE_STEP)
     centre = line.point_at(distance)
@@ -245,7 +245,7 @@ def _is_clear(geometry: TrackGeometry, rules: Kind) -> bool:
         nearest, squared = _nearest(wall, centre)
         if squared.min() < rules.clearance**2:
             return False
-        reached = distance[nearest]  # along a wall it must move on steadily
+        reached = distance[nearest]  # along a wall, this must advance steadily
         jump = np.abs(np.diff(np.append(reached, reached[0])))
         if np.minimum(jump, line.total_length - jump).max() > LEG_DISTANCE:
             return False

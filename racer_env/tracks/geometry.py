@@ -1,7 +1,7 @@
-"""A track's geometry from its control points: centre line, walls, road edges, gates, start.
+"""A track's geometry, computed from its control points: centre line, walls, road edges, gates, start.
 
-Both engines build exactly this; see ``docs/simulation.md`` for the definition. Lengths are in units,
-angles in radians, all arrays float64.
+Both engines build exactly this; ``docs/simulation.md`` defines it. Lengths are in units, angles in radians, and all
+arrays are float64.
 """
 
 import math
@@ -33,11 +33,11 @@ class CentreLine:
     Source: Catmull and Rom (1974); centripetal parametrisation after Yuksel, Schaefer and Keyser (2011).
 
     Attributes:
-        coefficients: (n, 4, 2) cubic, quadratic, linear and constant term of each segment in t in [0, 1].
+        coefficients: (n, 4, 2) cubic, quadratic, linear and constant terms of each segment, in t in [0, 1].
         chord_ends: (20 n, 2) points at parameters 1/20, 2/20, ..., n.
-        chords: (20 n, 2) from each to the next, the first from parameter 0.
+        chords: (20 n, 2) vectors from each point to the next, the first from parameter 0.
         lengths: (20 n + 1,) cumulative chord length at parameters 0, 1/20, ..., n.
-        total_length: The last of them.
+        total_length: Length of the whole line, the last of ``lengths``.
         point_lengths: (n,) arc length of each control point.
     """
 
@@ -59,7 +59,7 @@ class CentreLine:
         return np.where(wrapped >= self.total_length, 0.0, wrapped)
 
     def parameter_at(self, distance: FloatArray) -> FloatArray:
-        """Return the spline parameter in [0, n] at arc lengths of any value, same shape."""
+        """Return the spline parameters in [0, n] at arc lengths of any value, in the same shape."""
         d = self.wrap(distance)
         low = np.minimum(np.searchsorted(self.lengths, d, side="right") - 1, len(self.lengths) - 2)
         chord = self.lengths[low + 1] - self.lengths[low]
@@ -81,7 +81,7 @@ class CentreLine:
         return _point(*segment), _unit_tangent(*segment)
 
     def half_width_at(self, distance: FloatArray) -> FloatArray:
-        """Return the half-widths at arc lengths, linear between control points."""
+        """Return the half-widths at arc lengths, interpolated linearly between control points."""
         knots = np.append(self.point_lengths, self.total_length)
         values: FloatArray = np.interp(self.wrap(distance), knots, np.append(self.half_widths, self.half_widths[0]))
         return values
@@ -105,7 +105,7 @@ def _unit_tangent(c: FloatArray, t: FloatArray) -> FloatArray:
 
 
 def _hermite_coefficients(points: FloatArray) -> FloatArray:
-    ring = np.concatenate([points[-1:], points, points[:2]])  # of three points or more
+    ring = np.concatenate([points[-1:], points, points[:2]])  # needs three points or more
     intervals = _knot_intervals(np.diff(ring, axis=0))
     p0, p1, p2, p3 = (ring[first : first + len(points)] for first in range(4))
     a, b, c = (intervals[first : first + len(points)] for first in range(3))
@@ -121,7 +121,7 @@ def _knot_intervals(steps: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Gate:
-    """Checkpoint gates, one row each.
+    """All checkpoint gates, one row each.
 
     Attributes:
         left: (m, 2) end on the inner wall.
@@ -142,15 +142,15 @@ class TrackGeometry:
     """Everything about a track that can be computed from its control points.
 
     Attributes:
-        centre_line: The spline.
-        total_length: Length of the centre line.
+        centre_line: Spline through the control points.
+        total_length: Length of the centre line, in units.
         inner_wall, outer_wall, inner_road_edge, outer_road_edge: Closed polylines (S + 1, 2).
-        direction: (S, 2) unit tangent of the centre line where their points belong.
-        start: (x, y, heading) of the standing start.
+        direction: (S, 2) unit tangent of the centre line at the samples of the polylines.
+        start: (x, y, heading) of the standing start, in units and radians.
     """
 
     def __init__(self, points: FloatArray, half_widths: FloatArray, checkpoint_count: int, wall_offset: float) -> None:
-        """Build from control points (n, 2), half-widths (n,), the number of gates and the wall offset."""
+        """Build it from control points (n, 2), half-widths (n,), the number of gates and the wall offset."""
         self.centre_line = CentreLine(points, half_widths)
         self.total_length = self.centre_line.total_length
         samples = boundary_samples(len(points))
@@ -165,7 +165,7 @@ class TrackGeometry:
 
     @cached_property
     def start(self) -> tuple[float, float, float]:
-        """Position and heading of the standing start."""
+        """Position and heading of the standing start, in units and radians."""
         x, y = self.centre_line.point_at(np.zeros(()))
         tx, ty = self.centre_line.unit_tangent_at(np.zeros(()))
         return float(x), float(y), math.atan2(ty, tx)
@@ -176,10 +176,10 @@ class TrackGeometry:
         return self._gates(self._checkpoint_count)
 
     def _boundaries(self, distance: FloatArray, centre: FloatArray, wall_offset: float) -> FloatArray:
-        """Return wall and road edge left and right of the centre line, (2, 2, S, 2)."""
+        """Return wall and road edge, left and right of the centre line, (2, 2, S, 2)."""
         half_width = self.centre_line.half_width_at(distance)
         wall = half_width + wall_offset
-        lines = np.empty((2, 2, 2, len(distance)))  # the samples last, as the filters want them
+        lines = np.empty((2, 2, 2, len(distance)))  # samples last, as the filters expect
         for side, reduction in enumerate(self._inner_reductions(distance, wall)):
             outward = (1.0, -1.0)[side] * np.stack([-self.direction[:, 1], self.direction[:, 0]])
             reach = np.maximum(INNER_CLEARANCE, wall - reduction)
@@ -191,7 +191,7 @@ class TrackGeometry:
         return np.moveaxis(lines, 2, 3)
 
     def _inner_reductions(self, distance: FloatArray, wall: FloatArray) -> FloatArray:
-        """Return how much nearer the left and the right wall stand than ``wall``, (2, S): in a curve none may fold."""
+        """Return how much closer than ``wall`` the left and right walls stand, (2, S), so that none folds."""
         radius = _signed_radius(self.centre_line, distance, self.total_length / (2 * len(distance)))
         room = np.maximum(INNER_CLEARANCE, np.abs(radius) - INNER_CLEARANCE)
         folds = np.abs(radius) < wall + INNER_CLEARANCE
@@ -217,7 +217,7 @@ class TrackGeometry:
 
 
 def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> FloatArray:
-    """Return the radius of curvature at ``distance``: positive turns left, infinite is straight."""
+    """Return the radius of curvature at ``distance``: positive where the line turns left, infinite where straight."""
     u, v = line.unit_tangent_at(np.stack([distance - half_step, distance + half_step]))
     angle = np.arccos(np.clip(u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1], -1.0, 1.0))
     curvature = angle / (2 * half_step)
@@ -227,18 +227,18 @@ def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> 
 
 
 def boundary_samples(points: int) -> int:
-    """Return how many samples the walls of a track with so many control points have."""
+    """Return how many samples the walls of a track with this many control points have."""
     return max(MIN_BOUNDARY_SAMPLES, BOUNDARY_SAMPLES_PER_POINT * points)
 
 
 def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
-    """Return the means (..., n) over 2 radius + 1 neighbours in rings (..., n), of more than ``radius`` values.
+    """Return the means (..., n) over 2 radius + 1 neighbours in rings (..., n) of more than ``radius`` values.
 
-    They come from a running sum, whose rounding is part of the game.
+    They are computed by a running sum, whose rounding is part of the game.
     """
     count, size = values.shape[-1], 2 * radius + 1
     around = np.concatenate([values[..., count - radius :], values, values[..., : radius + 1]], axis=-1)
-    # One cumulative sum over +entering, -leaving in turn adds in the same order as the loop would.
+    # A cumulative sum over alternating +entering and -leaving values adds in the same order as the loop would.
     steps = np.empty((*values.shape[:-1], 2 * count - 1))
     steps[..., 0] = np.cumsum(around[..., :size], axis=-1)[..., -1]
     steps[..., 1::2] = around[..., size : size + count - 1]

@@ -1,4 +1,4 @@
-"""Finding and loading tracks by name: files, folders of them, and generated ones."""
+"""Finding and loading tracks by name: single files, folders of files, and generated tracks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +17,13 @@ def load_track(name: str | Path, tracks_dir: str | Path | None = None, physics: 
     """Load and check a track.
 
     Args:
-        name: An id, looked up in ``tracks_dir`` and then among the shipped tracks; a path to a file, which is
-            anything that ends in ``.json``; or ``procedural-7-12``, which is generated, see ``racer_env.tracks.names``.
-        tracks_dir: A folder of track files.
-        physics: What to build it for; None is the project's.
+        name: An id, looked up in ``tracks_dir`` and then among the shipped tracks; a path ending in ``.json``; or a
+            name such as ``procedural-7-12``, whose track is generated, see ``racer_env.tracks.names``.
+        tracks_dir: Folder of the user's own track files.
+        physics: Physics to build the track for; None is the project's.
 
     Raises:
-        TrackError: There is no such track, or its file is wrong; the message says what and where.
+        TrackError: There is no such track, or its file is wrong; the message says what is wrong and where.
     """
     is_own = tracks_dir is not None and (_folder(tracks_dir) / f"{name}.json").is_file()
     if is_generated(str(name)) and not is_own:
@@ -56,7 +56,7 @@ def load_tracks(
 
 
 def available_tracks(tracks_dir: str | Path | None = None) -> list[str]:
-    """Return the ids of the tracks in a folder; None is the shipped ones.
+    """Return the ids of the tracks in a folder; None is the folder of shipped tracks.
 
     Raises:
         TrackError: The folder does not exist or holds no track.

@@ -1,7 +1,7 @@
-"""Names of tracks: ``all``, and those that say how a track is generated.
+"""Names of tracks: ``all``, and names that say how a track is generated.
 
-``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` is a hard one, ``procedural-oval-7-12`` an oval.
-``procedural:64`` stands for 64 tracks of a seed that is named elsewhere.
+``procedural-7-12`` is track 12 of seed 7, ``procedural-hard-7-12`` a hard one, ``procedural-oval-7-12`` an oval.
+``procedural:64`` stands for 64 tracks of a seed given elsewhere.
 """
 
 import re
@@ -12,19 +12,19 @@ from racer_env.errors import TrackError
 
 ALL_TRACKS = "all"
 NORMAL, HARD, OVAL = "procedural", "procedural-hard", "procedural-oval"
-KIND_NAMES = (NORMAL, HARD, OVAL)  # random numbers depend on the order
-MAX_TRACKS = 4_096  # of one set
-VALIDATION_SEED = 1_000_000  # added to the seed of tracks that are neither trained nor reported on
+KIND_NAMES = (NORMAL, HARD, OVAL)  # the order affects the random numbers
+MAX_TRACKS = 4_096  # tracks in one set
+VALIDATION_SEED = 1_000_000  # added to the seed, for tracks that are neither trained on nor reported
 _NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
 class GeneratedName(NamedTuple):
-    """What the name of a generated track says.
+    """What the name of a generated track stands for.
 
     Attributes:
-        kind: One of KIND_NAMES.
-        seed: The seed of its set.
-        number: Its place in the set, from 0.
+        kind: Kind of track, one of KIND_NAMES.
+        seed: Seed of the track's set.
+        number: Number of the track in the set, from 0.
     """
 
     kind: str
@@ -33,27 +33,27 @@ class GeneratedName(NamedTuple):
 
 
 def parse_generated(name: str) -> GeneratedName | None:
-    """Return what a name says about how the track is made; None for any other name."""
+    """Return how the track of a name is generated; None for any other name."""
     match = _NAME.fullmatch(name)
     return None if match is None else GeneratedName(match["kind"], int(match["seed"]), int(match["number"]))
 
 
 def is_generated(name: str) -> bool:
-    """Return whether a name says how a track is made."""
+    """Return whether a name is that of a generated track."""
     return kind_of(name) is not None
 
 
 def kind_of(name: str) -> str | None:
-    """Return the kind of track that a name says how to make; None for any other name."""
+    """Return the kind of a generated track's name; None for any other name."""
     generated = parse_generated(name)
     return None if generated is None else generated.kind
 
 
 def expand_names(names: Sequence[str], seed: int) -> list[str]:
-    """Return names of tracks, with ``procedural:64`` and ``procedural-hard:8`` written out as so many of a seed.
+    """Return names of tracks, with ``procedural:64`` and ``procedural-hard:8`` expanded to that many of a seed.
 
     Raises:
-        TrackError: The number of tracks is none, or too large.
+        TrackError: The number of tracks is missing or too large.
     """
     expanded = []
     for name in names:

@@ -1,4 +1,4 @@
-"""The shapes that tracks are generated from, and what a track of each kind may be."""
+"""The shapes that tracks are generated from, and the limits of each kind of track."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def _fourier(random: np.random.Generator) -> FloatArray:
-    """Draw a closed curve whose radius is a sum of few waves around the circle."""
+    """Draw a closed curve whose radius is a sum of a few waves around the circle."""
     count = int(random.integers(14, 25))
     angle = np.arange(count) * 2 * math.pi / count
     radius = np.ones(count)
@@ -27,7 +27,7 @@ def _fourier(random: np.random.Generator) -> FloatArray:
 
 
 def _star(random: np.random.Generator) -> FloatArray:
-    """Draw a rounded star: lobes of different length, with bays between them."""
+    """Draw a rounded star: lobes of different lengths, with bays between them."""
     lobes = int(random.integers(3, 6))
     angle = (np.arange(4 * lobes) + random.uniform(-0.25, 0.25, 4 * lobes)) * 2 * math.pi / (4 * lobes)
     outer = np.repeat(random.uniform(0.8, 1.2, lobes), 4)
@@ -48,7 +48,7 @@ def _bent_hull(random: np.random.Generator) -> FloatArray:
 
 
 def _straights(random: np.random.Generator) -> FloatArray:
-    """Draw a rectangle with long sides, of which one or two are kinked or drawn in, as many real tracks are."""
+    """Draw a rectangle with long sides, one or two of them kinked or drawn in, as on many real tracks."""
     width, height = 1.0, random.uniform(0.3, 0.7)
     corners = [(-width, -height), (width, -height), (width, height), (-width, height)]
     points: list[tuple[float, float]] = []
@@ -64,7 +64,7 @@ def _straights(random: np.random.Generator) -> FloatArray:
 
 
 def _hairpins(random: np.random.Generator) -> FloatArray:
-    """Draw a narrow band around a bent line: there and back, with a hairpin at either end."""
+    """Draw a narrow band around a bent line: out and back, with a hairpin at each end."""
     along = np.linspace(-1, 1, 9)
     heading = random.uniform(-1.25, 1.25) * along + random.uniform(-1, 1) * np.cos(along * math.pi / 2)
     ahead = np.stack([np.cos(heading), np.sin(heading)], axis=1)
@@ -74,7 +74,7 @@ def _hairpins(random: np.random.Generator) -> FloatArray:
 
 
 def _oval(random: np.random.Generator) -> FloatArray:
-    """Draw an oval, a little out of shape."""
+    """Draw a slightly irregular oval."""
     count = 20
     angle = np.arange(count) * 2 * math.pi / count
     radius = np.ones(count)
@@ -101,15 +101,15 @@ def _convex_hull(points: FloatArray) -> FloatArray:
     return np.array(chain(ordered) + chain(ordered[::-1]))
 
 
-# --- What a track may be ---
+# --- Limits of a track ---
 
 
 class Family(NamedTuple):
-    """Shapes of one sort.
+    """Shapes of one type.
 
     Attributes:
-        draw: Returns points (n, 2) of any size.
-        rounds: How often its corners are rounded, at least and less than.
+        draw: Returns the shape's points (n, 2), at any scale.
+        rounds: How often its corners are rounded: minimum, and maximum plus one.
     """
 
     draw: Callable[[np.random.Generator], FloatArray]
@@ -118,20 +118,20 @@ class Family(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """What a track may be.
+    """The limits of one kind of track.
 
     Attributes:
-        name: In front of its tracks' names.
-        families: One of which its shape is.
-        length: Range of the length of the centre line, in units.
-        half_width: Range of half of the road's width, in units.
+        name: Prefix of the names of its tracks.
+        families: Families that its shape is drawn from.
+        length: Range of the centre line's length, in units.
+        half_width: Range of half the road's width, in units.
         points: Range of the number of control points.
-        tightest: Range that the radius of its shape's tightest curve is drawn from, in units.
-        radius: What the radius of its tightest curve must be in the end, at least and at most, in units.
+        tightest: Range that the radius of the shape's tightest curve is drawn from, in units.
+        radius: Range that the radius of the finished track's tightest curve must lie in, in units.
         clearance: Least distance of a wall from the centre line, in units.
-        wall_samples: Range of the distance of its walls' samples, in radii of its shape's tightest curve.
-        sharp_corners: How many of its corners are made sharp, at least and less than; fewer where few suit.
-        sharp_radius: Range that their radii are drawn from, in units; they come out up to a fifth less or a half more.
+        wall_samples: Range of the distance between wall samples, in radii of the shape's tightest curve.
+        sharp_corners: Number of corners made sharp: minimum, and maximum plus one; fewer if few are suitable.
+        sharp_radius: Range that their radii are drawn from, in units; the results are up to a fifth less or half more.
     """
 
     name: str
@@ -170,14 +170,14 @@ KINDS = {
         points=(16, 32),
         length=(900.0, 3_500.0),
         half_width=(12.0, 16.0),
-        tightest=(17.5, 20.5),  # long curves that are tighter fold walls
+        tightest=(17.5, 20.5),  # tighter long curves fold walls
         radius=(9.0, 22.0),
         clearance=8.0,
-        wall_samples=(0.28, 0.37),  # of others few pass
+        wall_samples=(0.28, 0.37),  # few tracks outside this range pass
         sharp_corners=(0, 4),
         sharp_radius=(10.0, 16.0),
     ),
-    # Short, wide and flat out all the way, where the line is all that a driver can win by.
+    # Short, wide and driven flat out: only the racing line makes a difference.
     OVAL: Kind(
         OVAL,
         families=(Family(_oval, (0, 1)),),

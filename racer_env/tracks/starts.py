@@ -1,4 +1,4 @@
-"""Where an episode starts: at rest on the line, or on the move anywhere along the track."""
+"""Where an episode starts: at rest on the start line, or on the move anywhere along the track."""
 
 import math
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from racer_env.tracks.geometry import TrackGeometry
 from racer_env.tracks.track import Track
 
 STANDING, RANDOM = "standing", "random"
-MAX_LATERAL_SHARE = 0.6  # of the half-width
+MAX_LATERAL_SHARE = 0.6  # share of the half-width
 MAX_HEADING_OFFSET = 0.3  # radians
 MAX_START_SPEED = 120.0  # units/s
 
 
 @dataclass(frozen=True)
 class Start:
-    """A car's state at the start of an episode; everything else is 0.
+    """A car's state at the start of an episode; all other quantities are 0.
 
     Attributes:
-        x, y: Position, in units.
-        heading: In radians.
-        speed: Along the heading, in units/s.
-        checkpoint: The gate passed last.
-        lap: 1 on the first lap. A start elsewhere is on an out-lap, 0: its first crossing of the line begins
-            lap 1 and completes none.
+        x, y: Position of the car, in units.
+        heading: Heading in radians, counter-clockwise from +x.
+        speed: Speed along the heading, in units/s.
+        checkpoint: The last gate passed.
+        lap: 1 on the first lap. A start elsewhere begins on an out-lap, 0: its first crossing of the line begins
+            lap 1 and completes no lap.
     """
 
     x: float
@@ -40,14 +40,14 @@ class Start:
 
 
 def standing_start(geometry: TrackGeometry) -> Start:
-    """Return the start that the game gives: at rest on the line."""
+    """Return the game's own start: at rest on the line."""
     return Start(*geometry.start)
 
 
 def start_at(
     geometry: TrackGeometry, arc_length: float, lateral: float = 0.0, heading: float = 0.0, speed: float = 0.0
 ) -> Start:
-    """Return a start on an out-lap; the arguments are those of a Placement."""
+    """Return a start on an out-lap; the arguments are those of ``Placement``."""
     distance = np.array(arc_length, dtype=np.float64)
     centre, tangent = geometry.centre_line.point_and_tangent_at(distance)
     position = centre + lateral * np.array([-tangent[1], tangent[0]])
@@ -67,15 +67,15 @@ def start_for(geometry: TrackGeometry, placement: Placement | None) -> Start:
 
 
 def make_placement(track: Track, start: str | Mapping[str, float], random: np.random.Generator) -> Placement | None:
-    """Make the placement that a reset option asks for; None is the standing start.
+    """Return the placement that a reset option asks for; None is the standing start.
 
     Args:
-        track: Where.
+        track: Track that the episode is driven on.
         start: ``"standing"``, ``"random"``, or a dictionary as in ``RacerEnv``.
-        random: Draws a random start.
+        random: Generator that draws a random start.
 
     Raises:
-        ConfigError: It is none of these.
+        ConfigError: The option is none of these.
     """
     if isinstance(start, str) and start == STANDING:
         return None
@@ -111,7 +111,7 @@ def random_placement(geometry: TrackGeometry, random: np.random.Generator) -> Pl
 def _last_gate(geometry: TrackGeometry, arc_length: float, position: np.ndarray) -> int:
     """Return the gate behind a position.
 
-    Gates stand askew in places, so arc length alone may name one that the car is already past, or not yet.
+    Some gates stand askew, so arc length alone may name one that the car is already past, or has not reached.
     """
     count = len(geometry.gates.arc_length)
     last = math.floor(arc_length / geometry.total_length * count) % count

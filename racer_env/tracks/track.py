@@ -1,4 +1,4 @@
-"""A track: its control points, and what follows from them."""
+"""A track: its control points and everything derived from them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +19,12 @@ class Track:
     """A checked track.
 
     Attributes:
-        id: Its name on the command line.
-        name: Its name for people.
-        checkpoint_count: Number of gates.
+        id: Id used on the command line and in the protocol.
+        name: Display name of the track.
+        checkpoint_count: Number of checkpoint gates.
         points: (n, 2) control points, in units.
-        half_widths: (n,) half of the road's width there, in units.
-        physics: The physics it is built for.
+        half_widths: (n,) half of the road's width at each point, in units.
+        physics: Physics that the track is built for.
     """
 
     id: str
@@ -46,13 +46,13 @@ class Track:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over what shapes the road: gates and control points, but neither id nor name."""
+        """SHA-256 of what shapes the road: gates and control points, but neither id nor name."""
         return fingerprint_of(
             {"checkpointCount": self.checkpoint_count, "controlPoints": self.to_json()["controlPoints"]}
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the content of the track's file."""
+        """Return the content of a file of this track."""
         return {
             "id": self.id,
             "name": self.name,
@@ -66,10 +66,10 @@ class Track:
 
 @dataclass(frozen=True)
 class UnseenTrack:
-    """A track of a bridge that speaks version 1 of the protocol, which cannot describe it.
+    """A track of a bridge that speaks version 1 of the protocol, which cannot describe tracks.
 
     Attributes:
-        id: Its name on the wire.
+        id: Track id used in the protocol.
     """
 
     id: str
@@ -84,10 +84,10 @@ AnyTrack = Track | UnseenTrack
 
 
 def known_track(track: AnyTrack) -> Track:
-    """Return a track that can be drawn.
+    """Return a track, which must be known here so that it can be drawn.
 
     Raises:
-        RenderError: Only the bridge knows it.
+        RenderError: Only the bridge knows the track.
     """
     if not isinstance(track, Track):
         raise RenderError(

@@ -1,1 +1,1 @@
-"""Algorithms of stable-baselines3: what the toolkit has to know about each, their hyper-parameters and presets."""
+"""Algorithms of stable-baselines3: what the toolkit needs to know about each, hyper-parameters and presets."""

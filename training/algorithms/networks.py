@@ -1,4 +1,4 @@
-"""The part of a policy that drives, as a network of its own that can be exported."""
+"""The part of a policy that drives, as a separate network that can be exported."""
 
 import operator
 from typing import Any
@@ -11,13 +11,13 @@ from training.algorithms.algorithm import Algorithm
 
 
 class DeterministicPolicy(torch.nn.Module):
-    """From normalised observations (N, 14) to the actions (N, 3) that ``predict(deterministic=True)`` returns."""
+    """Maps normalised observations (N, 14) to the actions (N, 3) that ``predict(deterministic=True)`` returns."""
 
     low: torch.Tensor
     high: torch.Tensor
 
     def __init__(self, algorithm: Algorithm, policy: BasePolicy) -> None:
-        """Take the layers of a policy; ``algorithm`` says which they are, and what they give."""
+        """Take the layers of a policy; ``algorithm`` says which layers and what they output."""
         super().__init__()
         space = make_action_space()
         self.output = algorithm.output
@@ -27,7 +27,7 @@ class DeterministicPolicy(torch.nn.Module):
         self.eval()
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        """Return the actions."""
+        """Return the actions (N, 3) for normalised observations (N, 14)."""
         given: torch.Tensor = self.layers(obs)
         if self.output == "clipped":
             return torch.minimum(torch.maximum(given, self.low), self.high)
@@ -37,13 +37,13 @@ class DeterministicPolicy(torch.nn.Module):
 
 
 class NormalisingPolicy(torch.nn.Module):
-    """A policy that takes raw observations (N, 14), normalised in double precision as VecNormalize does."""
+    """A policy that takes raw observations (N, 14) and normalises them in double precision, as VecNormalize does."""
 
     mean: torch.Tensor
     deviation: torch.Tensor
 
     def __init__(self, policy: DeterministicPolicy, statistics: dict[str, Any]) -> None:
-        """Make it; the statistics are those of ``vecnorm_stats.json``."""
+        """Add the normalisation in ``statistics``, the content of ``vecnorm_stats.json``, to a policy."""
         super().__init__()
         self.policy = policy
         self.clip = float(statistics["clip_obs"])
@@ -53,7 +53,7 @@ class NormalisingPolicy(torch.nn.Module):
         self.eval()
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        """Return the actions."""
+        """Return the actions (N, 3) for raw observations (N, 14)."""
         scaled = (obs.double() - self.mean) / self.deviation
         actions: torch.Tensor = self.policy(torch.clamp(scaled, -self.clip, self.clip).float())
         return actions

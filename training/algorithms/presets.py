@@ -1,4 +1,4 @@
-"""Presets: files of hyper-parameters, and of arguments that go with them."""
+"""Presets: files of hyper-parameters and the arguments that go with them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from racer_env.json_files import Checker, read_json
 
 PRESETS_FOLDER = Path(__file__).resolve().parents[1] / "presets"
 
-# The arguments that a preset may set, and whether each is a list of names; otherwise it is a whole number.
+# The arguments that a preset may set, and whether each is a list of names rather than a whole number.
 _ARGUMENTS = {
     "timesteps": False,
     "num_envs": False,
@@ -24,13 +24,13 @@ _ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Preset:
-    """What a file says.
+    """The content of a preset file.
 
     Attributes:
-        hyperparameters: By name, not yet checked.
+        hyperparameters: Values by name, not yet checked.
         arguments: Defaults of the command line, by name.
-        algorithm: What it is for; None is any.
-        about: For people.
+        algorithm: Name of the algorithm it is for; None is any.
+        about: Description shown to the user.
     """
 
     hyperparameters: Any = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Preset:
 
 
 def preset_names() -> list[str]:
-    """Return the presets that come with the project."""
+    """Return the names of the presets that come with the project."""
     return sorted(path.stem for path in PRESETS_FOLDER.glob("*.json"))
 
 
@@ -48,7 +48,7 @@ def preset_path(name: str) -> Path:
     """Return the file of a preset.
 
     Raises:
-        ConfigError: There is none of that name.
+        ConfigError: There is no preset of that name.
     """
     if name not in preset_names():
         raise ConfigError(f"no preset {name!r}; there are: {', '.join(preset_names())}")
@@ -56,10 +56,10 @@ def preset_path(name: str) -> Path:
 
 
 def read_preset(path: Path) -> Preset:
-    """Read a file: an object of hyper-parameters, or one with ``hyperparameters`` and ``arguments`` apart.
+    """Read a preset file: an object of hyper-parameters, or one with ``hyperparameters`` and ``arguments``.
 
     Raises:
-        ConfigError: It is missing, no JSON, or says what a preset cannot.
+        ConfigError: The file is missing or not JSON, or has content that a preset cannot have.
     """
     document = read_json(path, ConfigError, "hyper-parameter")
     if not isinstance(document, dict) or "hyperparameters" not in document:

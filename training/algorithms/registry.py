@@ -1,4 +1,4 @@
-"""The algorithms that there are: every module of ``training.algorithms.members`` has one."""
+"""All available algorithms: every module of ``training.algorithms.members`` defines one."""
 
 import functools
 import importlib
@@ -13,17 +13,17 @@ from training.algorithms.algorithm import Algorithm
 
 @functools.cache
 def all_algorithms() -> dict[str, Algorithm]:
-    """Return the algorithms by name, in order of their modules' names."""
+    """Return the algorithms by name, in the order of their modules' names."""
     names = sorted(module.name for module in pkgutil.iter_modules(members.__path__))
     modules = [importlib.import_module(f"{members.__name__}.{name}") for name in names]
     return {module.ALGORITHM.name: module.ALGORITHM for module in modules}
 
 
 def algorithm_named(name: str) -> Algorithm:
-    """Return an algorithm.
+    """Return the algorithm of that name.
 
     Raises:
-        ConfigError: There is none of that name.
+        ConfigError: There is no algorithm of that name.
     """
     if name not in all_algorithms():
         raise ConfigError(f"no algorithm {name!r}; there are: {', '.join(all_algorithms())}")
@@ -31,10 +31,10 @@ def algorithm_named(name: str) -> Algorithm:
 
 
 def algorithm_of(attributes: Mapping[str, Any]) -> Algorithm | None:
-    """Return the algorithm of a model, by the name in its file or by what only its models have; None for any other.
+    """Return a model's algorithm, by its name in the file or by attributes that only its models have; else None.
 
     Args:
-        attributes: The attributes in the model's file.
+        attributes: The attributes stored in the model's file.
     """
     named = all_algorithms().get(str(attributes.get("algorithm")))
     if named is not None:

@@ -1,4 +1,4 @@
-"""Hyper-parameters as checked dataclasses: defaults, then a file, then single values of the command line."""
+"""Hyper-parameters as checked dataclasses: defaults, then files, then single values from the command line."""
 
 import dataclasses
 import json
@@ -16,21 +16,21 @@ S = TypeVar("S", bound="Settings")
 
 
 def setting(default: Any, low: float, high: float, meaning: str) -> Any:
-    """Return a field of a dataclass of hyper-parameters.
+    """Return a dataclass field that holds a hyper-parameter.
 
     Args:
-        default: Its value; the annotation is ``int``, ``float``, or a tuple of floats of fixed length.
-        low, high: The range of it, or of each of its items, ends included.
-        meaning: For the help.
+        default: Default value; the annotation is ``int``, ``float``, or a tuple of floats of fixed length.
+        low, high: Range of the value, or of each item, both ends included.
+        meaning: Description for the help text.
     """
     return dataclasses.field(default=default, metadata={"low": low, "high": high, "meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyper-parameters that every algorithm has. A subclass adds its own, and gives those here other defaults."""
+    """Hyper-parameters that every algorithm has. A subclass adds its own and may change the defaults of these."""
 
-    # What a network is made with or trained for: a model that goes on, or begins another run, keeps it.
+    # What a network is built with or trained for: a model that is resumed, or begins another run, keeps it.
     MADE_WITH: ClassVar[tuple[str, ...]] = ("hidden", "action_repeat", "progress_withheld")
 
     learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser")
@@ -49,12 +49,12 @@ class Settings:
 
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
-        """Initial logarithms of the exploration noise and the final one that bounds it; None without such a bound."""
+        """Initial logarithms of the exploration noise, and the final one that bounds it; None without such a bound."""
         return None
 
     @property
     def steering_penalty_schedule(self) -> tuple[float, float] | None:
-        """First and last weight of the penalty on steering changes; None where it stays as it is."""
+        """Initial and final weight of the penalty on steering changes; None if it is constant."""
         return None
 
 
@@ -62,12 +62,12 @@ def override(settings: S, document: Any, where: str) -> S:
     """Return settings with the values of a parsed JSON document, checked by name, type and range.
 
     Args:
-        settings: What is not named stays.
-        document: An object of names and values.
-        where: Its name in error messages.
+        settings: Settings to start from; values that are not named stay.
+        document: A JSON object of values by name.
+        where: Name of the document in error messages.
 
     Raises:
-        ConfigError: A name is unknown, or a value of the wrong type or out of range.
+        ConfigError: A name is unknown, or a value is of the wrong type or out of range.
     """
     fields = {field.name: field for field in dataclasses.fields(settings)}
     check = Checker(ConfigError, where)
@@ -100,10 +100,10 @@ def _checked(check: Checker, field: "dataclasses.Field[Any]", kind: Any, value: 
 
 
 def overridden(settings: S, documents: Sequence[Any], assignments: Sequence[str]) -> S:
-    """Return settings with what parsed files and then each ``--set name=value`` say.
+    """Return settings with the values of parsed files and then of each ``--set name=value``.
 
     Raises:
-        ConfigError: A name is unknown, a value of the wrong type or out of range.
+        ConfigError: A name is unknown, or a value is of the wrong type or out of range.
     """
     for document in documents:
         settings = override(settings, document, "--hyperparams")
@@ -119,16 +119,16 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text if "," not in text or text.startswith("[") else f"[{text}]")
     except (ValueError, RecursionError):
-        return text  # no number, as the check will say
+        return text  # not a number, which the check reports
 
 
 def as_document(settings: Settings) -> dict[str, Any]:
-    """Return settings for JSON."""
+    """Return settings as a JSON object."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(settings).items()}
 
 
 def described(settings: type[Settings]) -> str:
-    """Return a line of text for each hyper-parameter: name, default, meaning."""
+    """Return one line of help per hyper-parameter: name, default, meaning."""
     lines = []
     for field in dataclasses.fields(settings):
         default = ",".join(f"{item:g}" for item in field.default) if isinstance(field.default, tuple) else field.default

@@ -1,1 +1,1 @@
-"""Model files: their names, what is in them, loading and saving them with everything that belongs to them."""
+"""Model files: their names and content, and loading and saving them with everything that belongs to them."""

@@ -1,4 +1,4 @@
-"""A checkpoint: a model with the normalisation statistics that belong to it."""
+"""A checkpoint: a model with its normalisation statistics."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,11 @@ from training.console.messages import note
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A model's file and that of its statistics.
+    """A model's file and the file of its statistics.
 
     Attributes:
-        data: What the model says about itself.
-        statistics: The statistics file; None where the model takes raw observations.
+        data: What the model file says about itself.
+        statistics: Path of the statistics; None if the model takes raw observations.
     """
 
     data: ModelData
@@ -27,10 +27,10 @@ def find_checkpoint(
     """Return the checkpoint that a user named.
 
     Args:
-        name: The path of a model, with or without ``.zip``; or a run, whose newest whole model it is.
-        models_dir: Where runs are looked for.
-        statistics: Its statistics file, where it is not beside the model.
-        normalises: Whether it was trained on normalised observations.
+        name: Path of a model, with or without ``.zip``; or a run, which stands for its newest whole model.
+        models_dir: Folder in which runs are looked up.
+        statistics: Path of its statistics, if they are not beside the model.
+        normalises: Whether the model was trained on normalised observations.
 
     Raises:
         ModelError: Model or statistics are missing or damaged, or do not belong together.

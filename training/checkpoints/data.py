@@ -1,4 +1,4 @@
-"""What a model file says about itself, read without loading it and without running what a pickle may contain."""
+"""What a model file says about itself, read without loading it or running any pickle in it."""
 
 import functools
 import json
@@ -13,16 +13,16 @@ from racer_env.physics import Physics
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_of, all_algorithms
 
-UNKNOWN_PHYSICS = "unknown"  # instead of the fingerprint, where a bridge did not tell
+UNKNOWN_PHYSICS = "unknown"  # instead of the fingerprint, if a bridge did not report it
 
 
 @dataclass(frozen=True)
 class ModelData:
-    """The attributes of a saved stable-baselines3 model as they stand in its file, pickles unopened.
+    """The attributes of a saved stable-baselines3 model as stored in its file, with pickles unopened.
 
     Attributes:
-        path: The file.
-        attributes: By name; what is no JSON stands as stable-baselines3 writes it, with ":serialized:".
+        path: Path of the model file.
+        attributes: Values by name; one that is not JSON is as stable-baselines3 writes it, with ":serialized:".
     """
 
     path: Path
@@ -30,10 +30,10 @@ class ModelData:
 
     @functools.cached_property
     def algorithm(self) -> Algorithm:
-        """The algorithm, as the file names it or as its attributes tell.
+        """The model's algorithm, named by the file or identified by its attributes.
 
         Raises:
-            ModelError: It is none of those that are known here.
+            ModelError: It is not one of the algorithms known here.
         """
         algorithm = algorithm_of(self.attributes)
         if algorithm is None:
@@ -42,49 +42,49 @@ class ModelData:
         return algorithm
 
     def get(self, name: str, kind: type, default: Any) -> Any:
-        """Return an attribute, or ``default`` where the file has none of that type."""
+        """Return an attribute, or ``default`` if the file has none of that type."""
         value = self.attributes.get(name)
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else default
 
     @property
     def steps(self) -> int:
-        """Environment steps trained."""
+        """Number of environment steps trained."""
         return int(self.get("num_timesteps", int, 0))
 
     @property
     def track_ids(self) -> list[str]:
-        """The tracks that it was trained on; none where it does not say."""
+        """Ids of the tracks that it was trained on; empty if it does not say."""
         return [str(track_id) for track_id in self.get("track_ids", list, [])]
 
     @property
     def action_repeat(self) -> int:
-        """Ticks that each of its actions holds."""
+        """Ticks that each of its actions is held."""
         return max(1, int(self.get("action_repeat", int, 1)))
 
     @property
     def saved_at(self) -> float:
-        """When it was written, in seconds since 1970."""
+        """When the file was written, in seconds since 1970."""
         return float(self.get("saved_at", float, 0.0)) or self.path.stat().st_mtime
 
     @property
     def statistics_digest(self) -> str | None:
-        """SHA-256 of the statistics file that belongs to it; None where it does not say."""
+        """SHA-256 of the statistics file that belongs to it; None if it does not say."""
         digest = self.get("statistics_digest", str, None)
         return None if digest is None else str(digest)
 
     @property
     def pickled(self) -> list[str]:
-        """The attributes that are pickles."""
+        """Names of the attributes that are pickles."""
         return [name for name, value in self.attributes.items() if isinstance(value, dict) and ":serialized:" in value]
 
     def check(self, shape: tuple[int, ...]) -> None:
-        """Refuse what cannot be loaded.
+        """Refuse a model that cannot be loaded.
 
         Args:
-            shape: Of the observations that the model has to take.
+            shape: Shape of the observations that the model has to take.
 
         Raises:
-            ModelError: It is of another algorithm, another policy or another observation.
+            ModelError: The model has another algorithm, policy or observation.
         """
         policy = self.get("policy_class", dict, {}).get("__module__")
         if policy != self.algorithm.policy_class.__module__:
@@ -103,11 +103,11 @@ def read_model_data(path: Path) -> ModelData:
     """Read what a model file says about itself.
 
     Raises:
-        ModelError: It is no model of stable-baselines3, or damaged.
+        ModelError: The file is not a model of stable-baselines3, or is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()  # reads and checks everything: a cut file is found before it is needed
+            damaged = archive.testzip()  # reads and checks everything, so a truncated file is found before it is used
             attributes = json.loads(archive.read("data"))
             files = set(archive.namelist())
     except KeyError as error:
@@ -126,10 +126,10 @@ def _as_shape(found: Any) -> str:
 
 
 def check_physics(data: ModelData, physics: Physics | None) -> None:
-    """Refuse a model of other physics; where they are not known, anything goes.
+    """Refuse a model trained on other physics; if they are not known, accept any.
 
     Raises:
-        ModelError: Its fingerprint is another one.
+        ModelError: Its fingerprint differs.
     """
     trained_on = data.get("physics_fingerprint", str, None)
     if physics is None:

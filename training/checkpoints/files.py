@@ -1,9 +1,10 @@
-"""Files of models: their names, and finding one and the statistics that belong to it.
+"""Files of models: their names, and finding a model and the statistics that belong to it.
 
 A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
 ``models/<run>_vecnormalize_<steps>_steps.pkl``; the finished ``models/<run>_final.zip`` in
-``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``. The same statistics stand beside
-them as ``.json``. SAC's newest replay buffer has ``replay_buffer`` for ``vecnormalize`` and ends in ``.npz``.
+``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``. The same statistics are beside
+them as ``.json``. The newest replay buffer (SAC, TD3) is named with ``replay_buffer`` instead of ``vecnormalize`` and
+ends in ``.npz``.
 """
 
 import re
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     pass
 
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
-# Of an exported driver, in a folder of its own.
+# Files of an exported driver, in a folder of its own.
 MODEL_NAME, STATISTICS_NAME, DRIVER_NAME = "model.onnx", "vecnorm_stats.json", "driver.onnx"
 
 PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
@@ -34,21 +35,21 @@ def model_path(models_dir: Path, run: str, tag: str | int) -> Path:
 
 
 def statistics_path(model: Path) -> Path:
-    """Return where the statistics of a model are, by the model's name."""
+    """Return the path of a model's statistics, derived from the model's name."""
     return _companion(model, "vecnormalize", ".pkl")
 
 
 def document_path(model: Path) -> Path:
-    """Return where the statistics of a model are as JSON."""
+    """Return the path of a model's statistics as JSON."""
     return _companion(model, "vecnormalize", ".json")
 
 
 def buffer_path(model: Path) -> Path:
-    """Return where the replay buffer of a model would be."""
+    """Return the path that the model's replay buffer would have."""
     return _companion(model, "replay_buffer", ".npz")
 
 
-# Where the files lie that belong to a model.
+# Paths of the files that belong to a model.
 COMPANIONS = (document_path, statistics_path, buffer_path)
 
 
@@ -60,7 +61,7 @@ def _companion(model: Path, what: str, suffix: str) -> Path:
 
 
 def run_of(model: Path) -> str:
-    """Return the name of the run that a model belongs to, by the model's name."""
+    """Return the name of a model's run, derived from the model's name."""
     match = PERIODIC.fullmatch(model.stem) or TAGGED.fullmatch(model.stem)
     return match["run"] if match else model.stem
 
@@ -69,12 +70,12 @@ def run_of(model: Path) -> str:
 
 
 def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
-    """Return the model file that a user named: a path, with or without ``.zip``, or a run: its newest whole one.
+    """Return the model file that a user named: a path, with or without ``.zip``, or a run's newest whole model.
 
-    A file's name alone is looked for in ``models_dir`` too.
+    A bare file name is also looked up in ``models_dir``.
 
     Raises:
-        ModelError: There is no such file or run, or it is no model.
+        ModelError: There is no such file or run, or it is not a model.
     """
     path = Path(name)
     if not path.name:
@@ -102,7 +103,7 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
 
 
 def is_model_or_run(name: str, models_dir: Path) -> bool:
-    """Return whether a name alone is that of a model's file or of a run."""
+    """Return whether a bare name is that of a model's file or of a run."""
     return any(path.is_file() for path in (Path(f"{name}.zip"), models_dir / f"{name}.zip")) or bool(
         models_of(models_dir, name)
     )
@@ -115,12 +116,12 @@ def models_of(folder: Path, run: str) -> list[Path]:
 
 
 def newest_model(folder: Path, run: str) -> Path:
-    """Return the newest model of a run that is whole with its statistics, and say which ones are not.
+    """Return a run's newest model that is whole together with its statistics, and say which ones are not.
 
-    The best one only where there is no other: it may be far behind.
+    The best model is returned only if there is no other, as it may be far behind.
 
     Raises:
-        ModelError: None is whole.
+        ModelError: No model is whole.
     """
     found: list[ModelData] = []
     for path in models_of(folder, run):
@@ -142,7 +143,7 @@ def find_statistics(model: ModelData) -> Path:
     """Return the statistics file that belongs to a model.
 
     Raises:
-        ModelError: It is missing, or belongs to another model.
+        ModelError: The file is missing, or belongs to another model.
     """
     path = statistics_path(model.path)
     if not path.is_file():
@@ -154,10 +155,10 @@ def find_statistics(model: ModelData) -> Path:
 
 
 def check_statistics(model: ModelData, path: Path) -> None:
-    """Refuse statistics that the model was not saved with; one that does not say takes any.
+    """Refuse statistics that the model was not saved with; a model that does not say accepts any.
 
     Raises:
-        ModelError: They are others, or cannot be read.
+        ModelError: The statistics are others, or cannot be read.
     """
     if not path.is_file():
         raise ModelError(f"statistics file not found: {path}")
@@ -169,9 +170,9 @@ def check_statistics(model: ModelData, path: Path) -> None:
 
 
 def settle(model: Path) -> None:
-    """Complete a save that was cut off between its two renames: the new statistics are in place, the model is not yet.
+    """Complete a save that was cut off between its two renames: the statistics are new, the model not yet.
 
-    Before that moment the old pair is whole and after it the new one; what else lies beside is left for the next save.
+    Before that moment the old pair is whole, after it the new one; other leftovers are for the next save to replace.
     """
     waiting = beside(model)
     if not waiting.is_file():
@@ -196,8 +197,8 @@ def check_export_folder(folder: Path) -> None:
     """Make the folder that a driver is exported to, and refuse one that cannot hold it.
 
     Raises:
-        ModelError: A folder is where a file would go.
-        OSError: It cannot be made.
+        ModelError: A folder has the name of a file to be written.
+        OSError: The folder cannot be made.
     """
     for name in (MODEL_NAME, STATISTICS_NAME, DRIVER_NAME):
         if (folder / name).is_dir():

@@ -1,4 +1,4 @@
-"""Loading models of stable-baselines3 without running what a pickle in them may contain."""
+"""Loading models of stable-baselines3 without running any pickle in them."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from training.console.messages import first_line
 
 
 def prepare(seed: int, device: str) -> None:
-    """Seed everything and give PyTorch the one thread that is fastest for networks this small.
+    """Seed all random generators, and limit PyTorch to one thread, the fastest for networks this small.
 
     Raises:
         ModelError: There is no such device.
@@ -30,17 +30,17 @@ def prepare(seed: int, device: str) -> None:
 def load_model(data: ModelData, env: VecNormalize | None, device: str, **settings: Any) -> BaseAlgorithm:
     """Load a model.
 
-    Of the file, only JSON and tensors are read. What stable-baselines3 has pickled is left closed: classes and spaces
-    are known, hyper-parameters come with ``settings``, and the rest begins anew with training.
+    Only JSON and tensors are read from the file. Pickles of stable-baselines3 stay closed: classes and spaces are
+    known, hyper-parameters come with ``settings``, and the rest is made anew by training.
 
     Args:
-        data: Of the model's file.
-        env: To train on; None is enough to drive.
-        device: Of PyTorch.
-        settings: Arguments of the algorithm, instead of those in the file.
+        data: Content of the model's file.
+        env: Environment to train on; None is enough to drive.
+        device: PyTorch device, such as ``"cpu"``.
+        settings: Arguments of the algorithm that replace those in the file.
 
     Raises:
-        ModelError: It is damaged, or of another algorithm, policy or observation.
+        ModelError: The model is damaged, or of another algorithm, policy or observation.
     """
     algorithm = data.algorithm
     observation_space, action_space = make_observation_space(), make_action_space()
@@ -57,5 +57,5 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
         raise ModelError(f"{data.path} has a network of its own classes; only plain layer sizes are loaded")
     try:
         return algorithm.model_class.load(data.path, env=env, device=device, custom_objects=known, **settings)
-    except Exception as error:  # a damaged file raises anything
+    except Exception as error:  # a damaged file may raise anything
         raise ModelError(f"cannot load {data.path} as a {algorithm.name} model: {first_line(error)}") from error

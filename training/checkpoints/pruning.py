@@ -1,4 +1,4 @@
-"""Which checkpoints and replay buffers of a run stay, and deleting the others."""
+"""Deleting the checkpoints and replay buffers of a run that need not be kept."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from training.checkpoints.writing import beside
 
 
 def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
-    """Delete all but the newest periodic checkpoints of a run; best, final and interrupted ones stay.
+    """Delete all but the newest periodic checkpoints of a run; best, final and interrupted models stay.
 
-    The newest are those that were saved last: a run that was resumed from an earlier one has its later ones behind it.
+    The newest are those saved last: a run resumed from an earlier checkpoint still has its later ones.
     """
 
     def when(path: Path) -> tuple[float, int]:
@@ -27,13 +27,13 @@ def prune_checkpoints(models_dir: Path, run: str, keep: int) -> None:
 
 
 def prune_buffers(model: Path) -> None:
-    """Delete the replay buffers of a model's run except the model's own: each is worth many models."""
+    """Delete the replay buffers of a model's run except the model's own: each is as large as many models."""
     for other in models_of(model.parent, run_of(model)):
         if other != model:
             buffer_path(other).unlink(missing_ok=True)
 
 
 def delete_model(model: Path) -> None:
-    """Delete a model and what belongs to it; the model first, so that none is left without its statistics."""
+    """Delete a model and its companions, the model first, so that no model is left without its statistics."""
     for path in (model, beside(model), *(place(model) for place in COMPANIONS)):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""SAC's replay buffer on disk: plain arrays, of any number of cars."""
+"""The replay buffer of an off-policy algorithm on disk: plain arrays, for any number of cars."""
 
 import zipfile
 from pathlib import Path
@@ -11,7 +11,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
 
-# Of many transitions, by the name of each array.
+# Arrays of many transitions, by name.
 Transitions = dict[str, npt.NDArray[np.float32]]
 
 _ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
@@ -31,7 +31,7 @@ def read_buffer(path: Path) -> Transitions:
     """Return the transitions of a file, oldest first, each array (T, ...).
 
     Raises:
-        ModelError: The file is damaged or of something else.
+        ModelError: The file is damaged, or not a replay buffer.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -51,10 +51,10 @@ def read_buffer(path: Path) -> Transitions:
 
 
 def fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions) -> int:
-    """Put transitions into a model's buffer, the newest where it holds fewer.
+    """Put transitions into a model's buffer; if it holds fewer, only the newest.
 
     Returns:
-        How many there are now.
+        Number of transitions now in the buffer.
     """
     buffer = model.replay_buffer
     assert buffer is not None

@@ -1,4 +1,4 @@
-"""Saving a model with everything that belongs to it as one unit, whole at every instant."""
+"""Saving a model with everything that belongs to it as one unit that is whole at every instant."""
 
 import os
 import time
@@ -17,23 +17,23 @@ from training.checkpoints.statistics import write_document
 from training.checkpoints.writing import beside, digest_of, flush_folder
 from training.console.interruption import Interruption
 
-NO_BUFFER = "none"  # instead of the digest of a replay buffer
+NO_BUFFER = "none"  # instead of the digest, if there is no replay buffer
 
 
 def remember(model: BaseAlgorithm, **attributes: Any) -> None:
-    """Set attributes that are saved with the model, as stable-baselines3 does with all that it has; JSON only."""
+    """Set attributes that are saved with the model, as stable-baselines3 saves all attributes; JSON values only."""
     vars(model).update(attributes)
 
 
 def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:
-    """Save a model with its statistics and, for SAC and where asked, its replay buffer.
+    """Save a model with its statistics and, if asked for, its replay buffer.
 
-    Everything is written beside and flushed before the first of it is renamed; the model, which remembers a digest of
-    its statistics, comes last. Cut off before the statistics are renamed, the old unit is whole; after that,
-    ``model_files.settle`` completes the new one.
+    All files are written under temporary names and flushed before the first is renamed; the model, which stores a
+    digest of its statistics, comes last. If cut off before the statistics are renamed, the old unit is whole; after
+    that, ``training.checkpoints.files.settle`` completes the new one.
 
     Raises:
-        OSError: It cannot be written; what was there before is still whole.
+        OSError: A file cannot be written; what was there before is still whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with Interruption.shield():
@@ -51,7 +51,7 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
             remember(model, statistics_digest=digest, buffer_digest=buffer_digest, saved_at=time.time())
             model.save(name)
 
-        parts[path] = write_model  # last: it needs the digest
+        parts[path] = write_model  # last, as it needs the digest
         try:
             for part, write in parts.items():
                 _write_beside(part, write)
@@ -60,13 +60,13 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
                 beside(part).unlink(missing_ok=True)
             raise
         for part in parts:
-            if beside(part).exists():  # a reader may have settled the model meanwhile
+            if beside(part).exists():  # a reader may have settled the model in the meantime
                 beside(part).replace(part)
         flush_folder(path.parent)
         if buffer is not None:
             prune_buffers(path)
         else:
-            buffer_path(path).unlink(missing_ok=True)  # that of an earlier model of the name
+            buffer_path(path).unlink(missing_ok=True)  # left by an earlier model of that name
 
 
 def _write_beside(path: Path, write: Callable[[str], Any]) -> None:

@@ -1,4 +1,4 @@
-"""Normalisation statistics of a model: VecNormalize files, read without running what a pickle may contain."""
+"""A model's normalisation statistics: VecNormalize files, read without running any other pickle content."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from racer_env.errors import ModelError
 from racer_env.spaces import make_observation_space
 from training.console.messages import first_line
 
-# Everything that a saved VecNormalize consists of; each only builds what it is named after. The names of NumPy 1 too.
+# Everything that a saved VecNormalize consists of; each builds only what its name says. Includes NumPy 1's names.
 _ALLOWED = {
     *("stable_baselines3.common.vec_env.vec_normalize.VecNormalize",),
     *("stable_baselines3.common.running_mean_std.RunningMeanStd", "gymnasium.spaces.box.Box", "builtins.set"),
@@ -26,7 +26,7 @@ _ALLOWED = {
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """Refuses whatever does not belong into statistics.
+    """Refuses everything that does not belong in statistics.
 
     Source: "Restricting Globals" in the documentation of Python's pickle.
     """
@@ -40,14 +40,14 @@ class _SafeUnpickler(pickle.Unpickler):
 def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:
     """Load normalisation statistics, for an environment or just to normalise observations.
 
-    The file is a pickle, of which only what statistics consist of is loaded.
+    The file is a pickle; only what statistics consist of is loaded from it.
 
     Raises:
-        ModelError: They are damaged, contain something else, or are of another observation.
+        ModelError: They are damaged, contain something else, or belong to another observation.
     """
     try:
         statistics = _SafeUnpickler(io.BytesIO(path.read_bytes())).load()
-    except Exception as error:  # a damaged pickle raises anything
+    except Exception as error:  # a damaged pickle may raise anything
         raise ModelError(f"cannot load statistics {path}: {first_line(error)}") from error
     shape = make_observation_space().shape
     if not isinstance(statistics, VecNormalize) or statistics.observation_space.shape != shape:
@@ -58,7 +58,7 @@ def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:
 
 
 def observation_moments(statistics: VecNormalize) -> RunningMeanStd:
-    """Return mean and variance of the observations; they are no dictionary here."""
+    """Return the mean and variance of the observations, which are a single array here, not a dictionary."""
     moments: Any = statistics.obs_rms
     result: RunningMeanStd = moments
     return result
@@ -82,5 +82,5 @@ def statistics_document(statistics: VecNormalize) -> dict[str, Any]:
 
 
 def write_document(statistics: VecNormalize, path: str) -> None:
-    """Write statistics as JSON, for people and other languages."""
+    """Write statistics as JSON, for people and for other languages."""
     Path(path).write_text(json.dumps(statistics_document(statistics), indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Writing files whole, beside and then under their name, and telling them apart by their digests."""
+"""Writing files whole, first under a temporary name and then under their own, and their digests."""
 
 import contextlib
 import hashlib
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def beside(path: Path) -> Path:
-    """Return where a file is written before it takes its name."""
+    """Return the temporary path that a file is written to before it takes its name."""
     return path.with_name(f".{path.stem}.partial{path.suffix}")
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield where to write a file, which takes its name once it is whole; after an error, the old one stays."""
+    """Yield the path to write a file to; it takes its name once it is whole. After an error, the old file stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield beside(path)
@@ -24,7 +24,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make renames in a folder last through a power cut, where the system can."""
+    """Make renames in a folder survive a power cut, if the system can."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -34,6 +34,6 @@ def flush_folder(folder: Path) -> None:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file: what a model remembers of its statistics and its replay buffer."""
+    """Return the SHA-256 of a file, as a model stores it for its statistics and its replay buffer."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Arguments that several scripts take: tracks, and how a driver is found and drives."""
+"""Arguments that several scripts share: tracks, and how a driver is found and drives."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from training.console.parser import MAX_SEED, whole_number
 
 
 def _from_here(path: Path) -> Path:
-    """Return a path as a user in the project's folder would write it; from elsewhere as it is."""
+    """Return a path relative to the current folder if it lies inside it; otherwise unchanged."""
     try:
         return path.relative_to(Path.cwd())
     except (ValueError, OSError):
         return path
 
 
-# Installed by pip there is no project's folder, and files go where the user is.
+# When installed by pip there is no project folder, and files go to the current folder.
 MODELS_DIR = Path("models") if IS_INSTALLED else _from_here(PROJECT_ROOT / "models")
 LOGS_DIR = Path("logs") if IS_INSTALLED else _from_here(PROJECT_ROOT / "logs")
 
 
 def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_config: bool = True) -> None:
-    """Add --track-id, --tracks-dir and --config; ``default`` words what no --track-id means."""
+    """Add --track-id, --tracks-dir and --config; ``default`` says what omitting --track-id means."""
     parser.add_argument(
         "--track-id",
         nargs="+",
@@ -47,7 +47,7 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
 
 
 def track_flags(track_id: Sequence[str], tracks_dir: Path | None) -> list[str]:
-    """Return how to find the tracks of ``add_track_arguments`` again, where their ids are not enough."""
+    """Return the flags that find the tracks of ``add_track_arguments`` again, if their ids are not enough."""
     flags = ["--tracks-dir", str(tracks_dir)] if tracks_dir is not None else []
     return [*flags, "--track-id", *track_id] if any(name.endswith(".json") for name in track_id) else flags
 

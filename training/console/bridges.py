@@ -14,23 +14,23 @@ from training.console.messages import say
 
 
 class GameOptions(Protocol):
-    """What a script's options say about the game: see ``add_bridge_argument`` and ``add_track_arguments``."""
+    """A script's options for the game: see ``add_bridge_argument`` and ``add_track_arguments``."""
 
     @property
     def bridge_url(self) -> Sequence[str] | None:
-        """Where the game's bridges are."""
+        """URLs of the game's bridges."""
 
     @property
     def track_id(self) -> Sequence[str]:
-        """Names of tracks, sets written out."""
+        """Names of tracks, with sets expanded."""
 
     @property
     def tracks_dir(self) -> Path | None:
-        """A folder with track files of the user's own."""
+        """Folder of the user's own track files."""
 
 
 def add_bridge_argument(parser: argparse._ActionsContainer, default: str = "the embedded simulator") -> None:
-    """Add --bridge-url; ``default`` words what no --bridge-url means."""
+    """Add --bridge-url; ``default`` says what omitting --bridge-url means."""
     parser.add_argument(
         "--bridge-url",
         nargs="+",
@@ -45,19 +45,19 @@ def add_bridge_argument(parser: argparse._ActionsContainer, default: str = "the 
 def open_bridge(
     options: GameOptions, *, default: str = EMBEDDED, any_physics: bool = False, quiet: bool = False
 ) -> Iterator[Bridge | None]:
-    """Reach the bridges that a user named, before anything else is done, and end those that were started for it.
+    """Connect to the bridges that a user named, before anything else is done, and end those started for it.
 
     Args:
-        options: Where they are, and the tracks that a bundled bridge needs.
-        default: What no --bridge-url means where the environment variable is not set either.
-        any_physics: Whether bridges may have other physics.
-        quiet: Whether to say nothing.
+        options: The bridges' URLs, and the tracks that a bundled bridge needs.
+        default: What omitting --bridge-url means if the environment variable is not set either.
+        any_physics: Whether bridges with other physics are accepted.
+        quiet: Whether the script prints no messages.
 
     Yields:
         The bridges, or None for the embedded simulator.
 
     Raises:
-        BridgeError: One cannot be reached, started, or is none.
+        BridgeError: A bridge cannot be reached or started, or the peer is not a bridge.
         ConfigError: A URL is wrong, or a bridge has other physics.
         TrackError: A track for the bundled bridge is wrong.
     """
@@ -74,15 +74,15 @@ def open_bridge(
 
 
 def physics_behind(bridge: Bridge | None) -> Physics | None:
-    """Return the physics that cars drive on; None if a bridge does not tell."""
+    """Return the physics that cars drive on; None if a bridge does not report them."""
     return load_physics() if bridge is None or bridge.peer.physics is not None else None
 
 
 def only_one(bridge: Bridge | None) -> Bridge:
-    """Return the bridge that is compared with the embedded simulator.
+    """Return the single bridge that is compared with the embedded simulator.
 
     Raises:
-        ConfigError: There is none, or there are several.
+        ConfigError: There is no bridge, or there are several.
     """
     if bridge is None or len(bridge.urls) != 1:
         raise ConfigError("--bridge-url must be one bridge, which is compared with the embedded simulator")

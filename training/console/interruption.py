@@ -1,4 +1,4 @@
-"""Ctrl-C and being told to end: one exception, at a moment when nothing is being written."""
+"""Ctrl-C and termination signals: one exception, raised when nothing is being written."""
 
 import contextlib
 import os
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-ONE_GESTURE_S = 0.3  # seconds
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the last two each on some systems only
+ONE_GESTURE_S = 0.3  # seconds in which signals count as one
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # each of the last two exists on some systems only
 
 
 class Interrupted(KeyboardInterrupt):
     """A signal asked the script to end.
 
     Attributes:
-        exit_code: 128 plus the signal's number, as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+        exit_code: 128 plus the signal's number, as in shells: 130 for Ctrl-C, 143 for SIGTERM.
     """
 
     def __init__(self, signal_number: int) -> None:
@@ -26,11 +26,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Interruption:
-    """While it is entered, a first signal raises ``Interrupted`` and a second one ends the process at once.
+    """While it is entered, the first signal raises ``Interrupted`` and a second one ends the process at once.
 
-    Signals within ONE_GESTURE_S of the first belong to it: programs like timeout send theirs to a process and again to
-    its group. A signal that comes while files are written (``shield``) is held back until they are. Signals that the
-    process ignores, as under nohup, stay ignored; outside the main thread it does nothing.
+    Signals within ONE_GESTURE_S of the first count as the first: programs such as timeout signal a process and then
+    its group. A signal that arrives while files are written (``shield``) is held back until they are complete. Signals
+    that the process ignores, as under nohup, stay ignored; outside the main thread this does nothing.
     """
 
     _active: "Interruption | None" = None
@@ -59,7 +59,7 @@ class Interruption:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._received is not None and time.monotonic() - self._received_at < ONE_GESTURE_S:
             return
-        if self._received is not None:  # files are written beside and renamed, so what is there is whole
+        if self._received is not None:  # files are written under temporary names and renamed, so all are whole
             os.write(2, b"\nended at once; what was saved before is whole\n")
             os._exit(128 + number)
         self._received, self._received_at = number, time.monotonic()
@@ -71,7 +71,7 @@ class Interruption:
     @classmethod
     @contextlib.contextmanager
     def shield(cls) -> Iterator[None]:
-        """Hold a first signal back while something is written."""
+        """Hold back a first signal while something is written."""
         active = cls._active
         if active is None or threading.current_thread() is not threading.main_thread():
             yield

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from racer_env.errors import ConfigError, RacerError, TrackError
 from racer_env.tracks.names import expand_names
 
-MAX_SEED = 2**32 - 1  # of NumPy
+MAX_SEED = 2**32 - 1  # NumPy's largest seed
 MAX_CARS = 16_384
 
 DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
@@ -19,15 +19,15 @@ Options = TypeVar("Options")
 
 
 class Parser(argparse.ArgumentParser):
-    """A command line whose errors are one line, whose help begins with examples, and whose tracks are written out."""
+    """A command line with one-line errors, help that begins with examples, and sets of tracks expanded."""
 
     def __init__(self, *, examples: Sequence[str] = (), defers_tracks: bool = False, **settings: Any) -> None:
-        """Make it.
+        """Make the parser.
 
         Args:
-            examples: Commands that the help begins with.
-            defers_tracks: Whether sets of tracks stay as they are, because more than the command line names them.
-            settings: Of argparse.
+            examples: Commands shown at the top of the help.
+            defers_tracks: Whether sets of tracks stay unexpanded, because not only the command line names them.
+            settings: Further arguments of ``argparse.ArgumentParser``.
         """
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
         self._examples = examples
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
         return (f"examples:\n{lines}\n" if lines else "") + super().format_help()
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, write sets of generated tracks out by name, and refuse a --track-seed that nothing is made of."""
+        """Parse, expand sets of generated tracks into names, and refuse a --track-seed that has no effect."""
         arguments = super().parse_args(args, namespace)
         if getattr(arguments, "track_id", None) is not None and not self._defers_tracks:
             try:
@@ -51,20 +51,20 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and end with exit code 2."""
+        """Print what is wrong and exit with code 2."""
         self.exit(COULD_NOT_RUN, f"error: {message} (--help explains all arguments)\n")
 
 
 def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> None:
-    """Refuse a seed of generated tracks where no set of them is named.
+    """Refuse a seed of generated tracks if no set of them is named.
 
     Args:
-        track_seed: The seed.
-        default: What it is where the user names none.
-        named: Lists of names of tracks.
+        track_seed: The seed that was given.
+        default: Seed used if the user gives none.
+        named: Lists of track names.
 
     Raises:
-        ConfigError: It has no use.
+        ConfigError: The seed has no effect.
     """
     has_sets = any(expand_names(names, track_seed) != list(names) for names in named)
     if track_seed != default and not has_sets:
@@ -77,7 +77,7 @@ def run_script(body: Callable[[Options], int], options: Options) -> int:
         return body(options)
     except RacerError as error:
         print(f"error: {error}", file=sys.stderr)
-    except BrokenPipeError:  # whoever read the output has gone
+    except BrokenPipeError:  # the reader of the output has gone
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
     except (FileExistsError, NotADirectoryError) as error:
         print(f"error: expected a folder, and {error.filename} is a file or in one; name another", file=sys.stderr)
@@ -90,14 +90,14 @@ def run_script(body: Callable[[Options], int], options: Options) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process; after an interruption, another Ctrl-C no longer disturbs the interpreter in doing so."""
+    """End the process; after an interruption, another Ctrl-C no longer disturbs the interpreter's exit."""
     if code > 128:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
 
 def whole_number(at_least: int, at_most: int = 2**31 - 1) -> Callable[[str], int]:
-    """Return an argparse type for whole numbers in a range; 2_000_000 and 2e6 are accepted."""
+    """Return an argparse type for whole numbers within a range; 2_000_000 and 2e6 are accepted."""
 
     def parse(text: str) -> int:
         try:
@@ -116,7 +116,7 @@ def whole_number(at_least: int, at_most: int = 2**31 - 1) -> Callable[[str], int
 
 
 def positive_number(text: str) -> float:
-    """Parse a finite number above 0, as an argparse type."""
+    """Parse a finite number above 0; an argparse type."""
     try:
         number = float(text)
     except ValueError:

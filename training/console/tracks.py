@@ -1,4 +1,4 @@
-"""The tracks that a script drives on: loading them, and noticing those that have changed."""
+"""The tracks that a script drives on: loading them, and noticing changed ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,13 +13,13 @@ from training.console.messages import note
 def load_tracks_for(
     own: Sequence[str], names: Sequence[str], tracks_dir: Path | None, bridge: Bridge | None = None
 ) -> list[AnyTrack]:
-    """Load the tracks that a user named; else the driver's own; else all of the user's folder; else the first one.
+    """Load the tracks that a user named; else the driver's own; else all in the user's folder; else the first one.
 
     Args:
-        own: The tracks that the driver was trained on; none if it does not say, or there is none yet.
-        names: What the user named.
-        tracks_dir: The user's folder.
-        bridge: Whose tracks they are; None is the embedded simulator.
+        own: Ids of the tracks that the driver was trained on; empty if it does not say, or there is no driver yet.
+        names: Track names that the user gave.
+        tracks_dir: Folder of the user's own track files.
+        bridge: Bridge that has the tracks; None is the embedded simulator.
 
     Raises:
         TrackError: A track does not exist or is wrong.
@@ -36,7 +36,7 @@ def load_tracks_for(
 
 
 def known_tracks(tracks: Sequence[AnyTrack]) -> list[Track]:
-    """Return tracks as those that the simulator can drive on.
+    """Return the tracks, all of which the simulator must be able to drive on.
 
     Raises:
         RenderError: Only the bridge knows one of them.
@@ -45,26 +45,26 @@ def known_tracks(tracks: Sequence[AnyTrack]) -> list[Track]:
 
 
 def count_tracks(folder: Path) -> int:
-    """Return how many track files a folder holds.
+    """Return the number of track files in a folder.
 
     Raises:
-        TrackError: It holds none.
+        TrackError: The folder holds no track file.
     """
     return len(available_tracks(folder))
 
 
 def track_fingerprints(tracks: Sequence[AnyTrack]) -> dict[str, str | None]:
-    """Return the fingerprint of each track by id; None where a bridge does not tell."""
+    """Return the fingerprint of each track by id; None if a bridge does not report it."""
     return {track.id: track.fingerprint if isinstance(track, Track) else None for track in tracks}
 
 
 def note_changed_tracks(known: dict[str, Any], driver: str, tracks: Sequence[AnyTrack]) -> None:
-    """Say which tracks are no longer those of that name that a driver was trained on.
+    """Say which tracks have changed since a driver was trained on them.
 
     Args:
-        known: Their fingerprints then, as ``track_fingerprints`` has them.
-        driver: Its name.
-        tracks: Those of now.
+        known: Fingerprints at that time, as returned by ``track_fingerprints``.
+        driver: Name of the driver.
+        tracks: The tracks as they are now.
     """
     for track_id, fingerprint in track_fingerprints(tracks).items():
         if known.get(track_id) not in (None, fingerprint) and fingerprint is not None:

@@ -1,4 +1,4 @@
-"""Getting ready quickly: the simulator is compiled or loaded while PyTorch is imported."""
+"""A quick start: the simulator is compiled or loaded while PyTorch is imported."""
 
 import threading
 
@@ -7,18 +7,18 @@ from training.console.messages import say
 
 
 class WarmUp:
-    """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits for it and says so if that takes long.
+    """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits, with a message if that takes long.
 
-    Numba compiles the kernels at the first start after an installation or a change. Much of that runs without
-    Python's global lock, as does importing PyTorch, so the two together take less time than one after the other.
+    Numba compiles the kernels at the first start after an installation or a change. Most of that releases Python's
+    global lock, as does importing PyTorch, so both together take less time than one after the other.
     """
 
-    PATIENCE_S = 3.0  # loading from Numba's cache takes about one
+    PATIENCE_S = 3.0  # seconds; loading from Numba's cache takes about one
 
     def __init__(self, track: AnyTrack | None, quiet: bool = False) -> None:
-        """Make it for a track, None where no simulator is needed; ``quiet`` says nothing."""
+        """Prepare for a track, None if no simulator is needed; ``quiet`` prints no messages."""
         self._say = (lambda text: None) if quiet else say
-        # A daemon, so that Ctrl-C ends the script. What fails here fails again, visibly, in the main thread.
+        # A daemon, so that Ctrl-C ends the script. Anything that fails here fails again, visibly, in the main thread.
         self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
 
     def __enter__(self) -> "WarmUp":
@@ -36,7 +36,7 @@ class WarmUp:
 
 
 def _compile(track: AnyTrack | None) -> None:
-    from racer_env.simulator.simulator import Simulator  # loading Numba and the kernels is what takes the time
+    from racer_env.simulator.simulator import Simulator  # importing Numba and the kernels takes most of the time
 
     if isinstance(track, Track):
         Simulator([track])

@@ -1,1 +1,1 @@
-"""Whatever drives a car from an observation: trained models, exported ones, and one by rule."""
+"""Drivers, which choose actions from observations: trained, exported, and rule-based."""

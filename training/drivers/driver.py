@@ -1,4 +1,4 @@
-"""A driver: something that turns observations into actions."""
+"""A driver: something that maps observations to actions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ class Driver:
     """Something that drives.
 
     Attributes:
-        name: Its file, or what it is.
-        act: From raw observations (N, 14) to actions (N, 3) steer, throttle, brake.
-        action_repeat: Ticks that each action holds.
-        track_ids: The tracks that it was trained on; none if it does not say.
-        track_fingerprints: Of these tracks as they were then.
+        name: Path of its file, or a short description.
+        act: Maps raw observations (N, 14) to actions (N, 3): steer, throttle, brake.
+        action_repeat: Ticks that each action is held.
+        track_ids: Ids of the tracks that it was trained on; empty if it does not say.
+        track_fingerprints: Fingerprints of these tracks at training time, by id.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Driver:
 
     @property
     def label(self) -> str:
-        """A short name; an export's is that of its folder too."""
+        """A short name; an export's name includes its folder."""
         path = Path(self.name)
         return f"{path.parent.name}/{path.name}" if path.suffix == ".onnx" else path.stem
 

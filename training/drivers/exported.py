@@ -25,15 +25,15 @@ CARD_KEY = "racer_driver"
 
 @dataclass(frozen=True)
 class Card:
-    """What an exported driver says about itself, in its metadata.
+    """What an exported driver says about itself, stored in its metadata.
 
     Attributes:
-        normalises: Whether it takes raw observations; otherwise normalised ones.
-        action_repeat: Ticks that each action holds.
-        track_ids: The tracks that it was trained on.
-        physics_fingerprint: Of the physics that it was trained on; None if it does not say.
-        track_fingerprints: Of the tracks, as they were then.
-        statistics: The digest of the statistics that belong to it; None if it does not say.
+        normalises: Whether it takes raw observations and normalises them; otherwise it takes normalised ones.
+        action_repeat: Ticks that each action is held.
+        track_ids: Ids of the tracks that it was trained on.
+        physics_fingerprint: Fingerprint of the physics that it was trained on; None if it does not say.
+        track_fingerprints: Fingerprints of these tracks at training time, by id.
+        statistics: Digest of the statistics that belong to it; None if it does not say.
     """
 
     normalises: bool
@@ -45,19 +45,19 @@ class Card:
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:
-    """Load an ONNX file that takes observations and gives actions.
+    """Load an ONNX file that maps observations to actions.
 
     Raises:
-        ModelError: It is missing, damaged, or something else.
+        ModelError: The file is missing, damaged, or something else.
     """
     if not path.is_file():
         raise ModelError(f"no exported driver {path}; python -m training.export_onnx makes one")
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # a network this small is slower with more
+    options.intra_op_num_threads = 1  # a network this small is slower with more threads
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime has a dozen kinds
+    except Exception as error:  # the runtime raises a dozen kinds
         raise ModelError(f"cannot load {path} as an ONNX model: {first_line(error)}") from error
     inputs, outputs = session.get_inputs(), session.get_outputs()
     size = make_observation_space().shape
@@ -72,7 +72,7 @@ def read_card(path: Path) -> Card:
     """Read what an exported driver says about itself.
 
     Raises:
-        ModelError: It is missing, damaged, or no driver.
+        ModelError: The file is missing, damaged, or not a driver.
     """
     return _card(path, open_session(path))
 
@@ -115,7 +115,7 @@ def run(session: onnxruntime.InferenceSession, observations: npt.NDArray[np.floa
 
 @dataclass(frozen=True)
 class Normalisation:
-    """The content of ``vecnorm_stats.json``: what the game does to an observation before the network sees it."""
+    """The content of ``vecnorm_stats.json``: how the game normalises observations for the network."""
 
     obs_mean: npt.NDArray[np.float64]
     obs_var: npt.NDArray[np.float64]
@@ -123,13 +123,13 @@ class Normalisation:
     epsilon: float
 
     def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return normalised observations, as stable-baselines3's VecNormalize makes them."""
+        """Return normalised observations (N, 14), equal to those of stable-baselines3's VecNormalize."""
         scaled = (observations - self.obs_mean) / np.sqrt(self.obs_var + self.epsilon)
         return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
 
 
 def statistics_digest(document: dict[str, Any]) -> str:
-    """Return a digest of the content of ``vecnorm_stats.json``, whatever its layout."""
+    """Return a digest of the content of ``vecnorm_stats.json`` that does not depend on its layout."""
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
@@ -137,11 +137,11 @@ def read_normalisation(path: Path, digest: str | None = None) -> Normalisation:
     """Read ``vecnorm_stats.json``.
 
     Args:
-        path: The file.
-        digest: Of the content that it has to have; None takes any.
+        path: Path of the file.
+        digest: Digest that the content must have; None accepts any.
 
     Raises:
-        ModelError: It is missing, no JSON, its content is wrong, or another driver's.
+        ModelError: The file is missing or not JSON, its content is wrong, or it belongs to another driver.
     """
     check = Checker(ModelError, str(path))
     size = make_observation_space().shape
@@ -169,11 +169,11 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
     """Load an exported driver: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it.
 
     Args:
-        path: The file.
-        physics: What it is going to drive on; None is not checked.
+        path: Path of the ONNX file.
+        physics: Physics that it is going to drive on; None skips the check.
 
     Raises:
-        ModelError: It is missing, damaged, no driver, or of other physics.
+        ModelError: The file is missing, damaged, not a driver, or of other physics.
     """
     session = open_session(path)
     card = _card(path, session)

@@ -13,11 +13,11 @@ from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 
 SCRIPTED = "scripted"
-PRETRAINED = "pretrained"  # the driver that comes with the project, unless a run of the user's has the name
+PRETRAINED = "pretrained"  # the driver that comes with the project, unless one of the user's runs has this name
 
 
 def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
-    """Return the tracks that a driver was trained on, before it is loaded; none if it does not say.
+    """Return the ids of the tracks that a driver was trained on, before it is loaded; empty if it does not say.
 
     Raises:
         ModelError: There is no such driver, or it cannot be read.
@@ -47,16 +47,16 @@ def load_driver(
     """Load a model with the statistics that belong to it, an exported ``.onnx`` file, or the scripted driver.
 
     Args:
-        name: A model's file, with or without ``.zip``; a run, whose newest model it is; an ``.onnx`` file;
+        name: Path of a model, with or without ``.zip``; a run, for its newest model; an ``.onnx`` file;
             "pretrained"; "scripted".
-        physics: What it is going to drive on; None is not known, and not checked.
-        models_dir: Where runs are looked for.
-        vecnorm: Its statistics, where they are not beside it.
-        normalise: Whether it was trained on normalised observations.
+        physics: Physics that it is going to drive on; None skips the check, as they are not known.
+        models_dir: Folder in which runs are looked up.
+        vecnorm: Path of its statistics, if they are not beside it.
+        normalise: Whether the model was trained on normalised observations.
         deterministic: Whether it drives without exploration noise.
-        seed: Of that noise.
-        device: Of PyTorch.
-        any_physics: Load it although it was trained on other physics.
+        seed: Seed of the exploration noise.
+        device: PyTorch device, such as ``"cpu"``.
+        any_physics: Whether a driver trained on other physics is accepted.
 
     Raises:
         ModelError: Model or statistics are missing, unreadable, or made for something else.
@@ -81,7 +81,7 @@ def load_driver(
 
 
 def _exported_path(name: str | Path, models_dir: Path) -> Path | None:
-    """Return the file of an exported driver that a name means; None where it means none."""
+    """Return the file of the exported driver that a name stands for; None if it stands for none."""
     if str(name) == PRETRAINED and not is_model_or_run(PRETRAINED, models_dir):
         return PRETRAINED_DRIVER
     return Path(name) if Path(name).suffix == ".onnx" else None

@@ -1,4 +1,4 @@
-"""A simple driver by rule, to compare with."""
+"""A simple rule-based driver, for comparison."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ import numpy.typing as npt
 
 from racer_env.contract import ACTION_SIZE, BRAKE, OBSERVED_SPEED, RAY_AHEAD, STEER, THROTTLE
 
-RAY_RANGE, TOP_SPEED = 200.0, 160.0  # units and units/s, of the project's physics
+RAY_RANGE, TOP_SPEED = 200.0, 160.0  # units and units/s, from the project's physics
 
 
 def scripted_driver(observations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
     """Drive by rule: steer to the side with more room, as fast as the view ahead allows.
 
     Args:
-        observations: (N, 14).
+        observations: (N, 14) raw observations, one per car.
 
     Returns:
-        Actions (N, 3).
+        (N, 3) actions: steer, throttle, brake.
     """
     left = observations[:, RAY_AHEAD + 1] + 0.5 * observations[:, RAY_AHEAD + 2]
     right = observations[:, RAY_AHEAD - 1] + 0.5 * observations[:, RAY_AHEAD - 2]

@@ -1,4 +1,4 @@
-"""Drivers that training has saved: a model with the normalisation statistics that belong to it."""
+"""Drivers saved by training: a model with its normalisation statistics."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     """Load a model as a driver.
 
     Args:
-        checkpoint: The model, with its statistics.
+        checkpoint: The model with its statistics.
         deterministic: Whether it drives without exploration noise.
-        seed: Of that noise.
-        device: Of PyTorch.
+        seed: Seed of the exploration noise.
+        device: PyTorch device, such as ``"cpu"``.
 
     Raises:
         ModelError: Model or statistics are unreadable, or made for something else.
@@ -23,7 +23,7 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     data = checkpoint.data
     prepare(seed, device)
     model = load_model(data, None, device)
-    model.set_random_seed(seed)  # loading has seeded with the seed of training
+    model.set_random_seed(seed)  # loading has set the seed of training
     statistics = None if checkpoint.statistics is None else load_statistics(checkpoint.statistics)
 
     def act(observations: Observations) -> Actions:

@@ -13,12 +13,12 @@ from training.drives.recording import load_recording
 
 
 def gather(options: WatchOptions) -> tuple[list[Entrant], list[Track]]:
-    """Return who drives, and the tracks to go through.
+    """Return the entrants, and the tracks to go through.
 
     Raises:
         ModelError: A driver cannot be loaded.
         RecordingError: A recording cannot be replayed here.
-        TrackError: A track does not exist, or recordings are of different ones.
+        TrackError: A track does not exist, or the recordings are of different tracks.
     """
     physics = load_physics()
     recordings = [load_recording(path, physics) for path in options.replay]
@@ -50,10 +50,10 @@ def gather(options: WatchOptions) -> tuple[list[Entrant], list[Track]]:
 
 
 def _track_of(tracks: Sequence[Track], named: Sequence[str]) -> list[Track]:
-    """Return the one track of some recordings.
+    """Return the single track that recordings were driven on.
 
     Raises:
-        TrackError: They were driven on several, or another one was named.
+        TrackError: They were driven on several tracks, or another one was named.
     """
     for track in tracks[1:]:
         if track.fingerprint != tracks[0].fingerprint:

@@ -1,4 +1,4 @@
-"""Drives as moving pictures: what to draw of a car at each of their ticks."""
+"""Drives as moving pictures: what to draw of a car at each tick."""
 
 import itertools
 from collections import deque
@@ -16,11 +16,11 @@ PICTURE_SIZE = (960, 540)
 
 
 def views_of(drive: Drive, index: int = 0) -> Iterator[CarView]:
-    """Yield what is to be drawn of a drive's car, at its start and after every tick; always the same object.
+    """Yield the view of a drive's car at its start and after every tick; it is always the same object.
 
     Args:
-        drive: The drive.
-        index: Of the car among those that are drawn together; it has the colour.
+        drive: The drive to show.
+        index: Index of the car among those drawn together, which determines its colour.
     """
     car, physics = CarView(drive.driver, style.car_colour(index)), drive.track.physics
     car.begin(drive.states[0], drive.observations[0], physics)
@@ -31,7 +31,7 @@ def views_of(drive: Drive, index: int = 0) -> Iterator[CarView]:
 
 
 def racing_line_picture(drive: Drive, size: tuple[int, int] = PICTURE_SIZE) -> npt.NDArray[np.uint8]:
-    """Return a picture (height, width, 3) of a drive's best lap, or of all of it where it completed none."""
+    """Return a picture (height, width, 3) of a drive's best lap, or of the whole drive if it completed none."""
     lap = drive.best_lap or Lap(0, len(drive.actions), False)
     painter = Painter(drive.track, size, rays=False)
     painter.draw([view_of_lap(drive, lap)])
@@ -39,7 +39,7 @@ def racing_line_picture(drive: Drive, size: tuple[int, int] = PICTURE_SIZE) -> n
 
 
 def view_of_lap(drive: Drive, lap: Lap) -> CarView:
-    """Return a car at the end of a lap, with all of the lap as its trail."""
+    """Return the view of a car at the end of a lap, with the whole lap as its trail."""
     car = next(itertools.islice(views_of(drive), lap.last, None))
     states = drive.states[lap.first : lap.last + 1]
     car.trail = deque(zip(states["x"].tolist(), states["y"].tolist(), states["speed"].tolist(), strict=True))

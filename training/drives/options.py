@@ -12,7 +12,7 @@ from training.evaluation.options import DEFAULT_LAPS
 
 @dataclass(frozen=True)
 class WatchOptions:
-    """What the command line of ``training.watch`` asks for; its ``make_parser`` says what each option means."""
+    """The options of ``training.watch``; ``make_parser`` says what each one means."""
 
     model: list[str]
     replay: list[Path]
@@ -28,7 +28,7 @@ class WatchOptions:
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.watch",
         examples=(
@@ -72,7 +72,7 @@ def make_parser() -> Parser:
 
 
 def parse_options(argv: Sequence[str] | None) -> WatchOptions:
-    """Return what a command line asks for."""
+    """Return the options on a command line; None is the process's own."""
     parser = make_parser()
     options = WatchOptions(**vars(parser.parse_args(argv)))
     if not (options.model or options.replay or options.drive):

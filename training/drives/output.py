@@ -1,4 +1,4 @@
-"""What an evaluation leaves to look at: recordings, videos and plots."""
+"""Visible results of an evaluation: recordings, videos and plots."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ class Driven:
     """What one driver drove.
 
     Attributes:
-        name: The driver's.
-        episodes: By track.
-        recordings: By track, of the episode with the best lap; empty where nothing is to be looked at.
+        name: Name of the driver.
+        episodes: Episodes that it drove, by track id.
+        recordings: The episode with the best lap, by track id; empty if no drives are to be shown.
     """
 
     name: str
@@ -35,10 +35,10 @@ class Driven:
 
 
 def driven_by(name: str, tracks: Sequence[Track], by_track: dict[str, list[Episode]]) -> Driven:
-    """Return what a driver drove, by track, with recordings of it.
+    """Return what a driver drove, by track, with recordings of its best episodes.
 
     Raises:
-        RecordingError: The simulator drives it differently from the game where it was driven.
+        RecordingError: The simulator drives an episode differently from the game in which it was driven.
     """
     recordings = {track.id: record_episode(name, track, min(by_track[track.id], key=_rank)) for track in tracks}
     return Driven(name, by_track, recordings)
@@ -50,10 +50,10 @@ def _rank(episode: Episode) -> tuple[float, ...]:
 
 
 def replay(path: Path) -> tuple[Measurement, Driven]:
-    """Drive a recording again, and return it as if it had just been driven.
+    """Replay a recording, and return it as if it had just been driven.
 
     Raises:
-        RecordingError: It is missing, damaged, or drives differently here.
+        RecordingError: The recording is missing or damaged, or drives differently here.
     """
     recording = load_recording(path)
     driver, track = Driver(recording.driver, scripted_driver), recording.track
@@ -63,7 +63,7 @@ def replay(path: Path) -> tuple[Measurement, Driven]:
 
 
 def episode_of(drive: Drive) -> Episode:
-    """Return a replayed drive as an episode, with the reward of the default weights."""
+    """Return a replayed drive as an episode, with rewards by the default weights."""
     episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
     for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
         episode.count_step(info, float(sum(info[key] for key in REWARD_COMPONENTS)), action, observation)
@@ -73,14 +73,14 @@ def episode_of(drive: Drive) -> Episode:
 def show_evaluations(
     options: EvaluationOptions, evaluations: Sequence[Evaluation], tracks: Sequence[Track], tell: Callable[[str], None]
 ) -> None:
-    """Write what --record, --video and --plot ask for about drivers that have just driven; see ``show``."""
+    """Write what --record, --video and --plot ask for, from drivers that have just driven; see ``show``."""
     labels = _apart([evaluation.driver.label for evaluation in evaluations])
     driven = [driven_by(label, tracks, one.from_line) for label, one in zip(labels, evaluations, strict=True)]
     show(options, driven, tell)
 
 
 def _apart(labels: list[str]) -> list[str]:
-    """Return names that differ, where two drivers are the same."""
+    """Return distinct names, even if two drivers have the same label."""
     return [label if label not in labels[:index] else f"{label} (2)" for index, label in enumerate(labels)]
 
 
@@ -88,9 +88,9 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
     """Write what --record, --video and --plot ask for.
 
     Args:
-        options: What to write.
-        driven: The driver in question, and one to compare it with.
-        tell: Says what was written.
+        options: Options that say what to write.
+        driven: The driver in question, then one to compare it with, if any.
+        tell: Called with a message about each file written.
 
     Raises:
         OSError: A file cannot be written.

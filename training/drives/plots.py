@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-BRAKING = 0.3  # of the brake; more than that, for the first time in a while, is a braking point
+BRAKING = 0.3  # brake in [0, 1]; first exceeding it again after a release is a braking point
 RELEASED = 0.1
 MIN_SPEED_RANGE = 40.0  # units/s that the colours of a racing line span
 INK, GREY, GRID = "#20242c", "#7b8494", "#e4e7ec"
@@ -36,12 +36,12 @@ _SPEEDS = LinearSegmentedColormap.from_list(
 
 @dataclass(frozen=True)
 class LapAlong:
-    """A lap by arc length.
+    """A lap by arc length, n states.
 
     Attributes:
-        arc_length: (n,) units since the line, rising.
-        seconds: (n,) since the line.
-        states: (n,) CAR_DTYPE.
+        arc_length: (n,) units along the track since the line, never falling.
+        seconds: (n,) seconds since the car crossed the line.
+        states: (n,) CAR_DTYPE, the car's states.
     """
 
     arc_length: FloatArray
@@ -50,17 +50,17 @@ class LapAlong:
 
 
 def along(drive: Drive, lap: Lap) -> LapAlong:
-    """Return a lap by arc length."""
+    """Return the states of a lap by arc length."""
     states, length = drive.states[lap.first : lap.last + 1], drive.track.length
     steps = np.diff(states["arc_length"])
     steps -= length * np.round(steps / length)
-    first = (states["arc_length"][0] + length / 2) % length - length / 2  # just behind the line is below 0
+    first = (states["arc_length"][0] + length / 2) % length - length / 2  # just before the line is below 0
     arc_length = np.maximum.accumulate(np.concatenate([[first], first + np.cumsum(steps)]))
     return LapAlong(arc_length, np.arange(len(states)) / TICKS_PER_SECOND, states)
 
 
 def braking_points(lap: LapAlong) -> npt.NDArray[np.intp]:
-    """Return where in a lap braking begins, as indices of its states."""
+    """Return where braking begins in a lap, as indices of its states."""
     points, is_braking = [], False
     for index, brake in enumerate(lap.states["brake"]):
         if not is_braking and brake > BRAKING:
@@ -70,7 +70,7 @@ def braking_points(lap: LapAlong) -> npt.NDArray[np.intp]:
 
 
 def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, width: float = 9.0) -> Figure:
-    """Return the map of a lap: its line coloured by speed, with braking points; another lap's line is dashed."""
+    """Return a map of a lap: its line coloured by speed, with braking points; another lap's line is dashed."""
     driven, track = along(drive, lap), drive.track
     low, high = track.geometry.outer_wall.min(axis=0), track.geometry.outer_wall.max(axis=0)
     figure = new_figure(width, width * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.6)
@@ -129,7 +129,7 @@ def _draw_road(axes: "Axes", track: Track) -> None:
 
 
 def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: float = 8.0) -> Figure:
-    """Return speed, throttle, brake and steering over arc length, of one or several laps of one track."""
+    """Return speed, throttle, brake and steering over arc length, for one or more laps of one track."""
     figure = new_figure(width, height)
     rows: Any = figure.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 1, 1.2])
     for index, (drive, lap) in enumerate(laps):
@@ -154,7 +154,7 @@ def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: fl
 
 
 def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str) -> Figure:
-    """Return the times of all laps that some drivers drove on a track, lap by lap."""
+    """Return the times of all laps that drivers drove on a track, by lap number."""
     figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
     most = max((len(episode.lap_ticks) for _, episodes in drivers for episode in episodes), default=0)
@@ -184,7 +184,7 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
 
 
 def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
-    """Return how far one lap is ahead of another in time, along the track."""
+    """Return by how much time one lap is ahead of another, along the track."""
     figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
     distance, ahead = seconds_ahead(one, other)
@@ -202,7 +202,7 @@ def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
 
 
 def seconds_ahead(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> tuple[FloatArray, FloatArray]:
-    """Return distances along the track, and how many seconds one lap is ahead of another there."""
+    """Return distances along the track, and by how many seconds one lap is ahead of another there."""
     first, second = along(*one), along(*other)
     distance = np.linspace(0.0, one[0].track.length, 500)
     times = [np.interp(distance, lap.arc_length, lap.seconds) for lap in (first, second)]
@@ -212,16 +212,16 @@ def seconds_ahead(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> tuple[Flo
 def save_plots(
     folder: Path, drives: Sequence[Drive], episodes: Sequence[tuple[str, Sequence["Episode"]]], track_id: str
 ) -> list[Path]:
-    """Write all plots of a track as PNG files.
+    """Write all plots of one track as PNG files.
 
     Args:
-        folder: Where; it is made.
-        drives: One per driver: the one with its best lap.
-        episodes: Of each driver, by its name.
-        track_id: The track's id.
+        folder: Folder to write to; it is made if necessary.
+        drives: For each driver, the drive with its best lap.
+        episodes: Pairs of a driver's name and its episodes.
+        track_id: Id of the track.
 
     Returns:
-        The files.
+        Paths of the files written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     laps = [(drive, drive.best_lap) for drive in drives]
@@ -240,7 +240,7 @@ def save_plots(
 
 
 def _plain(name: str) -> str:
-    """Return a name as Matplotlib shows it as it is: no formula, and no label that a legend leaves out."""
+    """Return a name that Matplotlib shows unchanged: not as a formula, and not left out of a legend."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
@@ -250,12 +250,12 @@ def _colour(index: int) -> str:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches, as all plots here begin."""
+    """Return an empty figure, size in inches, in the style of all plots here."""
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
 def clean(axes: "Axes") -> None:
-    """Give axes the look of all plots here."""
+    """Give axes the style of all plots here."""
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=GREY, length=0)

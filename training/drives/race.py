@@ -1,4 +1,4 @@
-"""Cars side by side on one track, each alone as far as it knows: drivers, recordings, and a person."""
+"""Cars side by side on one track, each driving as if alone: drivers, recordings, and a person."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,16 +18,16 @@ from training.drives.recording import Recording
 Action = npt.NDArray[np.floating]
 
 COAST = np.zeros(3)
-REST = TICKS_PER_SECOND  # ticks after the end of the longest recording, before all begin again
+REST = TICKS_PER_SECOND  # ticks between the end of the longest recording and a new begin of all
 
 
 class Entrant(Protocol):
-    """Who drives one of the cars.
+    """Whoever drives one of the cars.
 
     Attributes:
-        name: For people.
-        restarts: Whether it begins anew when it stands still.
-        ticks: How long it drives; None is for ever.
+        name: Display name of the entrant.
+        restarts: Whether it begins anew when it has stopped moving.
+        ticks: Number of ticks it drives; None is without end.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Entrant(Protocol):
     ticks: int | None
 
     def start_on(self, track: Track) -> Start:
-        """Return where it starts."""
+        """Return where the entrant starts."""
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
-        """Return steer, throttle and brake for a tick, counted from 0, from what is seen before it (14,)."""
+        """Return steer, throttle and brake for a tick, counted from 0, given the observation before it (14,)."""
 
 
 class DriverEntrant:
-    """A trained, exported or scripted driver; it holds each action as long as it was trained to."""
+    """A trained, exported or scripted driver, which holds each action for as long as in training."""
 
     restarts = True
     ticks: int | None = None
@@ -57,14 +57,14 @@ class DriverEntrant:
         return standing_start(track.geometry)
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
-        """Return the action of the driver."""
+        """Return the driver's action."""
         if tick % self._driver.action_repeat == 0:
             self._action = self._driver(observation[None].astype(np.float32))[0]
         return self._action
 
 
 class ReplayEntrant:
-    """A recording; after its end the car coasts."""
+    """A recording; when it ends, the car coasts."""
 
     restarts = False
 
@@ -78,7 +78,7 @@ class ReplayEntrant:
         return self._recording.start
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
-        """Return the action that was recorded."""
+        """Return the recorded action."""
         actions = self._recording.actions
         return actions[tick] if tick < len(actions) else COAST
 
@@ -87,7 +87,7 @@ class PersonEntrant:
     """A person at the keyboard.
 
     Attributes:
-        action: Steer, throttle, brake, as the keys are held now.
+        action: Steer, throttle, brake, according to the keys held now.
     """
 
     name = "you"
@@ -102,19 +102,19 @@ class PersonEntrant:
         return standing_start(track.geometry)
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
-        """Return what the keys say."""
+        """Return the action that the keys ask for."""
         return self.action
 
 
 class Race:
-    """Cars from one start, lap after lap; a driver that stands still for too long begins anew, recordings together.
+    """Cars from one start, lap after lap; a driver that stands still too long restarts, recordings restart together.
 
     Attributes:
-        track: Where.
-        cars: What is to be drawn of each.
-        tick: Ticks driven.
-        laps: How many make a race; None is driving for its own sake.
-        finished: By car, the tick on which it completed them.
+        track: Track that they drive on.
+        cars: The drawn view of each car.
+        tick: Number of ticks driven.
+        laps: Number of laps in the race; None is driving without a race.
+        finished: Tick on which a car completed the race, by car.
     """
 
     def __init__(self, track: Track, entrants: Sequence[Entrant], laps: int | None = None) -> None:
@@ -152,7 +152,7 @@ class Race:
             self.restart()
 
     def result(self) -> str:
-        """Return who has won by how much, as far as it is decided; empty before anybody has finished."""
+        """Return who has won and by how much, as far as it is decided; empty before anybody has finished."""
         if not self.finished:
             return ""
         order = sorted(self.finished, key=lambda car: self.finished[car])

@@ -1,4 +1,4 @@
-"""The window of ``training.watch``: a race, its pictures, and what the keys do."""
+"""The window of ``training.watch``: a race, its pictures, and its keys."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,8 +15,8 @@ from training.drives.race import Entrant, PersonEntrant, Race
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 COUNTDOWN = 3  # seconds before a race
-SIZE = (1280, 720)  # pixels
-FOOTER = 26  # pixels
+SIZE = (1280, 720)  # pixels, width and height
+FOOTER = 26  # pixels, height of the line of help
 HELP = "space pause   C camera   V rays   T trails   + - speed   N track   Tab car   Enter again   Q quit"
 
 _LEFT, _RIGHT = (pygame.K_LEFT, pygame.K_a), (pygame.K_RIGHT, pygame.K_d)
@@ -27,7 +27,7 @@ def show_race(entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str,
     """Show a race until its window is closed; the arguments are those of ``RaceWindow``.
 
     Returns:
-        The result of the race, if there was one.
+        The result of the race; empty if there was none.
 
     Raises:
         RenderError: There is no display.
@@ -48,24 +48,24 @@ class RaceWindow:
     """Shows a race in a window until it is closed.
 
     Attributes:
-        race: The race on the track that is shown.
-        painter: Draws it.
-        focus: The car that camera, rays and read-out belong to.
-        speed: Ticks of the game for each of real time.
-        is_paused: Whether the game stands still.
+        race: The race on the track now shown.
+        painter: Painter of the pictures.
+        focus: Index of the car that camera, rays and read-out belong to.
+        speed: Game ticks per tick of real time.
+        is_paused: Whether the user has paused the game.
     """
 
     def __init__(
         self, window: Window, entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str, laps: int | None
     ) -> None:
-        """Make it.
+        """Make the window's contents.
 
         Args:
-            window: Where it is shown.
-            entrants: Who drives.
-            tracks: To go through, the first one first.
-            camera: To begin with.
-            laps: Of a race; None is driving for its own sake.
+            window: Window that shows the race.
+            entrants: Entrants, one for each car.
+            tracks: Tracks to go through, the first one first.
+            camera: Camera at the beginning, WHOLE or FOLLOW.
+            laps: Number of laps in the race; None is driving without a race.
         """
         self.focus = 0
         self.speed = 1.0
@@ -95,13 +95,13 @@ class RaceWindow:
         self._show_track(0)
 
     def run(self) -> str:
-        """Show it until the window is closed; return the result of the race, if there was one."""
+        """Show the race until the window is closed; return its result, empty if there was none."""
         while self._window.is_open:
             self.frame()
         return self.race.result()
 
     def frame(self) -> None:
-        """Show one frame: what the keys say, the ticks that are due, the picture."""
+        """Show one frame: process the keys, drive the ticks that are due, draw the picture."""
         for key in self._window.pressed():
             self._keys.get(key, lambda: None)()
         if self._person is not None:

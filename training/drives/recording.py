@@ -1,4 +1,4 @@
-"""Recordings: a drive as its start and its actions, which the simulator replays exactly."""
+"""Recordings: drives stored as a start and actions, which the simulator replays exactly."""
 
 import functools
 import io
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MAX_NAME = 100  # characters of a driver's name
-MAX_TICKS = 10_000_000  # more than a day
-TOLERANCE = 1e-6  # of a state; machines differ in the last bit of a sine
+MAX_TICKS = 10_000_000  # ticks; more than a day
+TOLERANCE = 1e-6  # largest difference of a state; machines differ in the last bit of a sine
 _CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
 
 
@@ -38,8 +38,8 @@ class Lap:
     """A completed lap of a drive.
 
     Attributes:
-        first, last: The ticks at its ends: states ``first`` to ``last`` are the lap.
-        is_clean: Whether no wall was touched.
+        first, last: Ticks at its ends: states ``first`` to ``last`` are the lap.
+        is_clean: Whether the car touched no wall on it.
     """
 
     first: int
@@ -48,7 +48,7 @@ class Lap:
 
     @property
     def seconds(self) -> float:
-        """Its time."""
+        """Lap time in seconds."""
         return (self.last - self.first) / TICKS_PER_SECOND
 
 
@@ -57,13 +57,13 @@ class Drive:
     """What happened in T ticks of one car.
 
     Attributes:
-        driver: Who drove.
-        track: Where.
-        actions: (T, 3) steer, throttle, brake.
-        states: (T + 1,) CAR_DTYPE, the first one at the start.
-        observations: (T + 1, 14).
-        infos: (T,) INFO_DTYPE.
-        laps: The completed ones.
+        driver: Name of the driver.
+        track: Track that it drove on.
+        actions: (T, 3) steer in [-1, 1], throttle and brake in [0, 1].
+        states: (T + 1,) CAR_DTYPE, the first at the start.
+        observations: (T + 1, 14) observations, the first at the start.
+        infos: (T,) INFO_DTYPE, one record per tick.
+        laps: The completed laps, in order.
     """
 
     driver: str
@@ -76,18 +76,18 @@ class Drive:
 
     @property
     def best_lap(self) -> Lap | None:
-        """The fastest clean lap; without one, the fastest; None without any."""
+        """The fastest clean lap; without one, the fastest lap; None without any lap."""
         return min(self.laps, key=lambda lap: (not lap.is_clean, lap.last - lap.first), default=None)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A drive that can be replayed: where it began, and every action.
+    """A drive that can be replayed: its start, and every action.
 
     Attributes:
-        driver: Who drove.
-        track: Where; the whole track, so that no file of it is needed.
-        start: The car's first state.
+        driver: Name of the driver.
+        track: The whole track, so that no file of it is needed.
+        start: First state of the car.
         actions: (T, 3) steer, throttle, brake of every tick.
     """
 
@@ -98,20 +98,20 @@ class Recording:
 
     @functools.cached_property
     def drive(self) -> Drive:
-        """What happens when it is driven again, on the simulator."""
+        """What happens when the simulator drives it again."""
         return _replay(self)
 
 
 def record(driver: str, track: Track, actions: Sequence[npt.NDArray[np.floating]]) -> Recording:
-    """Return the recording of an episode from the standing start, from the action of each tick."""
+    """Return the recording of an episode from the standing start, given the action of each tick."""
     return Recording(driver, track, standing_start(track.geometry), np.asarray(actions, np.float64).reshape(-1, 3))
 
 
 def record_episode(driver: str, track: Track, episode: "Episode") -> Recording:
-    """Return the recording of an episode that was driven from the standing start, on either engine.
+    """Return the recording of an episode from the standing start, driven on either engine.
 
     Raises:
-        RecordingError: The simulator drives it differently from the game where it was driven.
+        RecordingError: The simulator drives it differently from the game in which it was driven.
     """
     recording = record(driver, track, episode.actions)
     ticks = [lap.last - lap.first for lap in recording.drive.laps]
@@ -125,7 +125,7 @@ def record_episode(driver: str, track: Track, episode: "Episode") -> Recording:
 
 @functools.lru_cache(maxsize=64)
 def _simulator_of(track: Track) -> Simulator:
-    return Simulator([track])  # its tables take a while to build
+    return Simulator([track])  # cached, as the tables take a while to build
 
 
 def _replay(recording: Recording) -> Drive:
@@ -157,10 +157,10 @@ def _laps_of(states: npt.NDArray[np.void], infos: npt.NDArray[np.void]) -> tuple
 
 
 def save_recording(recording: Recording, path: Path) -> None:
-    """Write a recording, beside first and then under its name.
+    """Write a recording, under a temporary name first and then under its own.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     card = {
         "format": FORMAT,
@@ -178,14 +178,14 @@ def save_recording(recording: Recording, path: Path) -> None:
 
 
 def load_recording(path: Path, physics: Physics | None = None) -> Recording:
-    """Load a recording, and replay it to see that it drives here as it was driven.
+    """Load a recording, and replay it to check that it drives here as it was driven.
 
     Args:
-        path: The file.
-        physics: Of the game now; None is the project's.
+        path: Path of the recording.
+        physics: Physics of the game now; None is the project's.
 
     Raises:
-        RecordingError: The file is missing, damaged, none, of other physics, or drives differently here.
+        RecordingError: The file is missing, damaged, not a recording, of other physics, or drives differently here.
     """
     physics = load_physics() if physics is None else physics
     if not path.is_file():
@@ -198,7 +198,7 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
         with np.load(path, allow_pickle=False) as file:
             card, actions, states = json.loads(str(file["card"])), file["actions"], file["states"]
         driver, fingerprint, start = str(card["driver"]), card["physics_fingerprint"], Start(**card["start"])
-    except Exception as error:  # a damaged file raises anything
+    except Exception as error:  # a damaged file may raise anything
         raise RecordingError(f"cannot load the recording {path}, damaged or none: {first_line(error)}") from error
     if fingerprint != physics.fingerprint:
         raise RecordingError(
@@ -235,7 +235,7 @@ def _check(path: Path, track: Track, card: dict[str, Any], start: Start, actions
 
 
 def _compare(path: Path, now: npt.NDArray[np.void], then: npt.NDArray[np.void]) -> None:
-    """Refuse a replay that parts from what was recorded."""
+    """Refuse a replay that departs from the recorded states."""
     differs = np.zeros(len(then), bool)
     for name in CAR_DTYPE.names or ():
         difference = np.abs(now[name] - then[name])

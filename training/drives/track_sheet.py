@@ -1,4 +1,4 @@
-"""Tracks as files, with a picture of all of them."""
+"""Tracks written as files, with a picture of all of them."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from racer_env.rendering.readout import draw_text
 from racer_env.tracks import Track
 
 PICTURE_NAME = "tracks.png"
-TILE = 240  # pixels
+TILE = 240  # pixels, side of one track's picture
 MAX_COLUMNS = 8
 
 
@@ -22,12 +22,12 @@ def write_tracks(tracks: Sequence[Track], folder: Path, overwrite: bool) -> None
     """Write tracks as files, and a picture of them.
 
     Args:
-        tracks: The tracks.
-        folder: Where; it is made.
-        overwrite: Whether files of the same name are replaced.
+        tracks: Tracks to write and draw.
+        folder: Folder to write to; it is made if necessary.
+        overwrite: Whether files of the same names are replaced.
 
     Raises:
-        ConfigError: There are files of these names, or it is no folder for them.
+        ConfigError: Files of these names exist, or the path is not a usable folder.
         OSError: A file cannot be written.
     """
     if folder == Path():
@@ -46,7 +46,7 @@ def write_tracks(tracks: Sequence[Track], folder: Path, overwrite: bool) -> None
 
 
 def draw_tracks(tracks: Sequence[Track], path: Path) -> None:
-    """Write a picture of tracks, side by side with their names."""
+    """Write a picture of tracks side by side, each with its name."""
     columns = min(MAX_COLUMNS, math.ceil(math.sqrt(len(tracks))))
     sheet = pygame.Surface((columns * TILE, math.ceil(len(tracks) / columns) * TILE))
     sheet.fill(style.OUTSIDE)

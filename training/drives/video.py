@@ -1,4 +1,4 @@
-"""Videos of a lap: MP4 by the ffmpeg that a pip package brings, or an animated GIF."""
+"""Videos of a lap: MP4, written by the ffmpeg in a pip package, or an animated GIF."""
 
 import contextlib
 import itertools
@@ -18,27 +18,27 @@ from training.drives.frames import views_of
 from training.drives.recording import Drive, Lap
 from training.evaluation.options import GIF
 
-RATES = (60, 30)  # frames a second
-_ENCODING = ("-crf", "21", "-preset", "veryfast")  # of x264: flat colours stay small without its slower presets
+RATES = (60, 30)  # frames per second
+_ENCODING = ("-crf", "21", "-preset", "veryfast")  # for x264: flat colours compress well without its slower presets
 _GIF_SIZE = (960, 540)
-_GIF_DELAYS = (30, 30, 40)  # milliseconds; a GIF counts in hundredths of a second, and these are a tenth for three
+_GIF_DELAYS = (30, 30, 40)  # milliseconds; a GIF counts in hundredths of a second, and these three frames take a tenth
 
 
 def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOLE) -> int:
-    """Write a lap of a drive as a video, beside first and then under its name.
+    """Write a lap of a drive as a video, under a temporary name first and then under its own.
 
     Args:
-        drive: The drive.
-        lap: One of its laps.
-        path: Ends in .mp4 or .gif.
-        fps: One of RATES; of a GIF 30.
-        camera: See ``Painter``.
+        drive: The drive to show.
+        lap: One of the drive's laps.
+        path: Path of the video, ending in .mp4 or .gif.
+        fps: Frames per second, one of RATES; 30 for a GIF.
+        camera: WHOLE or FOLLOW, see ``Painter``.
 
     Returns:
-        The number of frames.
+        Number of frames written.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     is_gif = path.suffix.lower() == GIF
     painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera)
@@ -65,7 +65,7 @@ def _write_mp4(frames: Iterator[pygame.Surface], path: Path, size: tuple[int, in
     writer = imageio_ffmpeg.write_frames(
         str(path),
         size,
-        pix_fmt_in="bgr0",  # as the bytes of a surface are, so that nothing is converted
+        pix_fmt_in="bgr0",  # the byte order of a surface, so that nothing is converted
         fps=fps,
         quality=None,
         macro_block_size=2,

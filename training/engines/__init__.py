@@ -1,1 +1,1 @@
-"""The engines against each other: whether they agree, and how fast they are."""
+"""The engines compared: whether they agree, and how fast they are."""

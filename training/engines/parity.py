@@ -1,4 +1,4 @@
-"""Whether a bridge and the embedded simulator are one game: every number of the same drives, compared."""
+"""Whether a bridge and the embedded simulator agree: every number of the same drives, compared."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -34,19 +34,19 @@ from training.engines.speed_options import HOLD_TICKS
 FloatArray = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-9
-NEAR_TIE = 1e-5  # laps; the search for the nearest point of the centre line is finer than that
-NOISE = 0.1  # standard deviation of what is added to the scripted driver's actions
-PROBE_TICKS = 40  # of full throttle from the line, to estimate a track's length
-SAME_LENGTH = 1e-3  # relative error of that estimate, and more
+NEAR_TIE = 1e-5  # laps; the search for the nearest centre-line point is finer than that
+NOISE = 0.1  # standard deviation of the noise on the scripted driver's actions
+PROBE_TICKS = 40  # ticks at full throttle from the line, to estimate a track's length
+SAME_LENGTH = 1e-3  # relative; larger than the error of that estimate
 
-# All weights differ and none is 0, so that a mixed-up component shows.
+# All weights differ and none is 0, so that mixed-up components show.
 _WEIGHTS = {
     field.name: (-1 if field.name.endswith("_penalty") else 1) * (index + 1) / 1000
     for index, field in enumerate(dataclasses.fields(RewardWeights))
     if field.name.endswith(("_penalty", "_bonus"))
 }
 CONFIG = AiConfig(RewardWeights(**_WEIGHTS), EpisodeLimits(max_steps=1500, stillness_timeout_ticks=120))
-# What is compared, by name: an observation's speed is not the reward's component of that name.
+# Names of what is compared; an observation's speed differs from the reward component of that name.
 _IN_WORDS = tuple(name.replace("_", " ") for name in OBSERVATION_NAMES)
 OBSERVED = (*_IN_WORDS[RAYS], *(f"observed {name}" for name in _IN_WORDS[RAY_COUNT:]))
 CONTINUOUS_INFO = tuple(field.name for field in STEP_INFO if field.type is float)
@@ -58,14 +58,14 @@ QUANTITIES = (*CONTINUOUS, *DISCRETE)
 
 @dataclass
 class Comparison:
-    """What a comparison on one track has found so far.
+    """The result so far of a comparison on one track.
 
     Attributes:
-        episodes, ticks, laps: How much was driven.
-        ties: Ticks that were passed over because two points of the centre line were equally near.
-        largest: By name of a continuous quantity, the largest absolute difference; NaN counts as infinite.
-        first_discrete: Where something discrete differs first, in words; None if nothing does.
-        another_track: Why the bridge's track is another one, in words; None if it seems to be the same.
+        episodes, ticks, laps: Number of each that was driven.
+        ties: Ticks that were skipped because two points of the centre line were equally near.
+        largest: Largest absolute difference of each continuous quantity, by name; NaN counts as infinite.
+        first_discrete: Where a discrete quantity first differs, in words; None if none does.
+        another_track: How the bridge's track differs, in words; None if it seems to be the same.
     """
 
     episodes: int = 0
@@ -78,15 +78,15 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether everything agrees."""
+        """Whether all quantities agree."""
         agrees = max(self.largest.values()) <= TOLERANCE and self.first_discrete is None
         return agrees and self.another_track is None
 
     def add(self, embedded: FloatArray, bridge: FloatArray) -> None:
-        """Add an episode.
+        """Add an episode to the comparison.
 
         Args:
-            embedded, bridge: (1 + T, 30) what each engine made of the reset and of the same actions, in the order of
+            embedded, bridge: (1 + T, 30) results of each engine for the reset and the same actions, in the order of
                 QUANTITIES.
         """
         self.episodes += 1
@@ -109,8 +109,8 @@ class Comparison:
     def _pass_over_tie(self, differences: FloatArray) -> None:
         """Forgive one tick of an episode on which two points of the centre line are equally near.
 
-        The search for the nearest point then hangs on the last bit of the position, and either point is right. Its
-        arc length shows on that tick, and in the progress of that tick and the next.
+        The search for the nearest point then depends on the last bit of the position, and either point is right. The
+        difference shows in the arc length of that tick, and in the progress of that tick and the next.
         """
         arc_length, distance = (QUANTITIES.index(f"observed {what}") for what in ("arc length", "centre distance"))
         off = (differences[:, arc_length] > TOLERANCE) & (differences[:, arc_length] < NEAR_TIE)
@@ -122,7 +122,7 @@ class Comparison:
 
 
 def has_same_physics(bridge: Bridge) -> bool:
-    """Return whether a bridge has the physics that are here, as far as it tells; say so where it has others."""
+    """Return whether a bridge has the physics used here, as far as it reports them; say so if it has others."""
     ours, theirs = load_physics().fingerprint, bridge.peer.physics
     if theirs is None or theirs == ours:
         return True
@@ -134,14 +134,14 @@ def compare_track(bridge: Bridge, track: Track, episodes: int, seed: int) -> Com
     """Drive the same actions on both engines, and compare every number.
 
     Args:
-        bridge: The one.
-        track: Where; the bridge must have a track of its id.
-        episodes: By turns with random actions and with a scripted driver's.
-        seed: Of the actions.
+        bridge: The bridge to compare.
+        track: Track to drive on; the bridge must have a track of its id.
+        episodes: Number of episodes, alternately with random actions and with those of a scripted driver.
+        seed: Seed of the actions.
 
     Raises:
         BridgeError: The bridge fails.
-        TrackError: It has no such track.
+        TrackError: The bridge has no such track.
     """
     result = Comparison(another_track=_described_difference(bridge, track))
     if result.another_track is not None:
@@ -149,7 +149,7 @@ def compare_track(bridge: Bridge, track: Track, episodes: int, seed: int) -> Com
     simulator, random = Simulator([track], 1, CONFIG), np.random.default_rng(seed)
     with (
         BridgeClient(bridge.urls[0]) as client,
-        # Only in a terminal.
+        # None shows the bar in a terminal only.
         tqdm(total=episodes, desc=track.id, unit="episode", disable=None) as bar,
     ):
         for episode in range(episodes):
@@ -162,7 +162,7 @@ def compare_track(bridge: Bridge, track: Track, episodes: int, seed: int) -> Com
 
 
 def _described_difference(bridge: Bridge, track: Track) -> str | None:
-    """Compare a track with what the bridge says about its own, if it says anything."""
+    """Compare a track with the bridge's description of its own, if it has one."""
     if not bridge.has_extensions:
         return None
     if track.id not in bridge.peer.tracks:
@@ -176,7 +176,7 @@ def _described_difference(bridge: Bridge, track: Track) -> str | None:
 def _drive_both(
     client: BridgeClient, simulator: Simulator, random: np.random.Generator, has_driver: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Drive an episode on both engines, until it ends on either, and return what each made of it, (T, 30)."""
+    """Drive an episode on both engines until it ends on either, and return the results of each, (1 + T, 30)."""
     simulator.place([0], [standing_start(simulator.tracks[0].geometry)])
     observation, begun = client.reset(simulator.tracks[0].id, CONFIG)
     embedded = [_reset_row(simulator.observations[0], reset_info(simulator.cars[0]))]
@@ -186,7 +186,7 @@ def _drive_both(
         if has_driver:
             action = scripted_driver(simulator.observations)[0] + random.normal(0.0, NOISE, 3)
         elif tick % HOLD_TICKS == 0:
-            action = random.uniform((-1.2, -0.2, -0.6), (1.2, 1.2, 1.2))  # beyond the bounds, which clamp
+            action = random.uniform((-1.2, -0.2, -0.6), (1.2, 1.2, 1.2))  # also beyond the bounds, to test clamping
         simulator.step(action[None])
         result = client.step(action)
         ends = (simulator.terminated[0], simulator.truncated[0])
@@ -204,19 +204,19 @@ def _row(observation: FloatArray, info: Any, reward: float, ends: tuple[bool, bo
 
 
 def _reset_row(observation: FloatArray, info: dict[str, Any]) -> list[float]:
-    """Return a reset as if it were a step; what it does not tell is 0."""
+    """Return a reset in the form of a step; quantities that it does not report are 0."""
     told = {**dict.fromkeys(STEP_INFO_KEYS, 0.0), **info, "speed": 0.0, "rawSpeed": info["speed"]}
     return _row(observation, told, 0.0, (False, False))
 
 
 def _seen_difference(client: BridgeClient, simulator: Simulator) -> str | None:
-    """Look whether the tracks differ, as far as driving shows it: by length, or by what is seen from the line."""
+    """Return how the tracks differ as far as driving shows: by length, or by what is seen from the line."""
     track = simulator.tracks[0]
     throttle = np.array([0.0, 1.0, 0.0])
     first_there, _ = client.reset(track.id, CONFIG)
     simulator.place([0], [standing_start(track.geometry)])
     first_here = simulator.observations[0].copy()
-    moved = np.zeros(2)  # here, there
+    moved = np.zeros(2)  # embedded, bridge
     progress = np.zeros(2)
     for _ in range(PROBE_TICKS):
         simulator.step(throttle[None])
@@ -224,7 +224,7 @@ def _seen_difference(client: BridgeClient, simulator: Simulator) -> str | None:
         moved += np.array([here["rawSpeed"], there["rawSpeed"]]) * DT
         progress += np.array([here["progress"], there["progress"]])
     if (progress > 0).all():
-        # What the way along the line makes of the way driven is the same on both, nearly.
+        # Distance driven per distance along the centre line is nearly the same on both.
         length = track.length * (moved[1] / progress[1]) / (moved[0] / progress[0])
         if abs(length / track.length - 1) > SAME_LENGTH:
             return f"total length about {length:,.0f} against {track.length:,.0f} units, estimated from a drive"
@@ -236,7 +236,7 @@ def _seen_difference(client: BridgeClient, simulator: Simulator) -> str | None:
 
 
 def format_comparison(track: Track, result: Comparison) -> list[str]:
-    """Return the lines that say what a comparison has found."""
+    """Return lines of text with the result of a comparison."""
     if result.episodes == 0:
         return [f"the bridge's {track.id} is another track: {result.another_track}"]
     lines = [

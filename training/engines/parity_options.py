@@ -15,7 +15,7 @@ BRIDGE_DEFAULT = AUTO
 
 @dataclass(frozen=True)
 class ParityOptions:
-    """What the command line of ``training.parity`` asks for; ``make_parser`` says what each option means."""
+    """The options of ``training.parity``; ``make_parser`` says what each one means."""
 
     bridge_url: list[str] | None
     track_id: list[str]
@@ -26,7 +26,7 @@ class ParityOptions:
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.parity",
         description="Drive the same actions over a bridge and in the embedded simulator, and compare every number. "
@@ -49,14 +49,14 @@ def make_parser() -> Parser:
 
 
 def parse_options(argv: Sequence[str] | None) -> ParityOptions:
-    """Return what a command line asks for."""
+    """Return the options on a command line; None is the process's own."""
     return ParityOptions(**vars(make_parser().parse_args(argv)))
 
 
 def load_own_tracks(options: ParityOptions) -> list[Track]:
-    """Load the tracks that a bridge is compared on, from files here.
+    """Load the tracks that a bridge is compared on, from files on this side.
 
     Raises:
-        TrackError: One does not exist or is wrong.
+        TrackError: A track does not exist or is wrong.
     """
     return load_tracks(options.track_id or [ALL_TRACKS], options.tracks_dir)

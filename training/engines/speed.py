@@ -1,4 +1,4 @@
-"""How fast an environment steps. What is compared is measured in turns, as a machine's speed changes by the second."""
+"""How fast an environment steps. Subjects are measured in turns, as a machine's speed changes by the second."""
 
 import contextlib
 import time
@@ -28,7 +28,7 @@ Actions = npt.NDArray[np.float32]
 
 
 def measure(options: BenchmarkOptions, track: AnyTrack, bridge: Bridge | None) -> dict[str, Any]:
-    """Time step calls on one track as a command line asks for; see ``run_benchmark``."""
+    """Time step calls on one track as the options ask; see ``run_benchmark``."""
     return run_benchmark(
         steps=options.steps,
         target=options.target,
@@ -58,22 +58,22 @@ def run_benchmark(
     bridge_url: str | Sequence[str] | Bridge | None = None,
     compare: bool = False,
 ) -> dict[str, Any]:
-    """Time step calls.
+    """Time step calls of an environment or engine.
 
     Args:
-        steps, warmup: Timed calls, and calls before them.
+        steps, warmup: Number of timed calls, and of calls before them.
         target: Environment steps per second to reach.
-        num_envs: Cars; 1 measures ``RacerEnv``, more ``RacerVecEnv``.
+        num_envs: Number of cars; 1 measures ``RacerEnv``, more ``RacerVecEnv``.
         track_id: The track, or its name.
-        config_path, bridge_url: As in ``RacerEnv``.
-        actions: ``"random"``, held for HOLD_TICKS, or ``"driver"``, those of the scripted driver.
-        engine: Measure the simulator alone, with the resets of finished cars.
-        seed: Of the actions.
-        compare: Over a bridge, measure the simulator too, in turns.
+        config_path, bridge_url: Configuration and bridge, as in ``RacerEnv``.
+        actions: ``"random"``, each held for HOLD_TICKS, or ``"driver"``, those of the scripted driver.
+        engine: Measure the simulator alone, including resets of finished cars.
+        seed: Seed of the actions.
+        compare: Over a bridge, also measure the embedded simulator, in turns.
 
     Returns:
         ``steps``, ``warmup``, ``elapsed_sec``, ``steps_per_sec`` (calls times cars), ``mean_ms``, ``p50_ms``,
-        ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; what was measured, and beside it (``_compared``).
+        ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; what was measured; the figures of ``_compared``.
 
     Raises:
         BridgeError: The bridge cannot be reached, or fails.
@@ -123,10 +123,10 @@ def _check_bridge(bridge: Bridge | None, engine: bool, compare: bool) -> None:
 def _compared(
     measured: "_Subject", embedded: "_Subject | None", bare: "_Subject | None", steps: int, num_envs: int
 ) -> dict[str, Any]:
-    """Return the figures of what was measured beside, in turns with the steps.
+    """Return the figures of what was measured alongside, in turns with the steps.
 
-    Over a bridge, ``round_trip_ms`` is the mean time of a bare request and reply on one connection; with ``compare``,
-    ``embedded`` has the figures of the embedded simulator, and ``embedded_ratio`` is how many times as fast that is.
+    Over a bridge, ``round_trip_ms`` is the mean time of a bare request and reply on one connection. With ``compare``,
+    ``embedded`` holds the figures of the embedded simulator, and ``embedded_ratio`` how many times as fast it is.
     """
     figures: dict[str, Any] = {}
     if bare is not None:
@@ -141,7 +141,7 @@ class _Subject:
     """Something whose calls are timed.
 
     Attributes:
-        elapsed: Seconds in all timed calls, with the loop around them.
+        elapsed: Seconds spent in all timed calls, including the loop around them.
     """
 
     def __init__(self, call: Callable[[Actions], object]) -> None:
@@ -150,7 +150,7 @@ class _Subject:
         self._durations: list[float] = []
 
     def time_calls(self, sequence: Sequence[Actions]) -> None:
-        """Call with each of the actions."""
+        """Time one call for each of the actions."""
         began = before = time.perf_counter()
         for actions in sequence:
             self.call(actions)
@@ -171,7 +171,7 @@ class _Subject:
 
 
 def _measure(subjects: Sequence[_Subject], sequence: Sequence[Actions], warmup: int) -> None:
-    """Let the subjects take turns, the first ``warmup`` calls untimed."""
+    """Time the subjects in turns; the first ``warmup`` calls are not timed."""
     for subject in subjects:
         for actions in sequence[:warmup]:
             subject.call(actions)
@@ -182,7 +182,7 @@ def _measure(subjects: Sequence[_Subject], sequence: Sequence[Actions], warmup: 
 
 
 def make_actions(kind: str, track: AnyTrack, num_envs: int, steps: int, seed: int) -> list[Actions]:
-    """Return the actions of a benchmark, made before the clock runs: ``steps`` arrays (num_envs, 3)."""
+    """Return a benchmark's actions, made before the clock starts: ``steps`` arrays (num_envs, 3)."""
     random = np.random.default_rng(seed)
     if kind == RANDOM:
         held = random.uniform((-1, 0, 0), (1, 1, 1), (steps // HOLD_TICKS + 1, num_envs, 3)).astype(np.float32)
@@ -194,7 +194,7 @@ def make_actions(kind: str, track: AnyTrack, num_envs: int, steps: int, seed: in
     simulator = Simulator([track], num_envs)
     recorded = []
     for _ in range(steps):
-        noise = random.normal(0.0, 0.1, (num_envs, 3))  # or all cars would drive as one
+        noise = random.normal(0.0, 0.1, (num_envs, 3))  # without noise, all cars would drive alike
         recorded.append((scripted_driver(simulator.observations) + noise).astype(np.float32))
         simulator.step(recorded[-1])
         done = np.flatnonzero(simulator.terminated | simulator.truncated)
@@ -210,7 +210,7 @@ def _make_step(
     bridge: Bridge | None,
     engine: bool,
 ) -> Callable[[Actions], object]:
-    """Return a function that steps what is measured and resets what has finished; the stack closes it."""
+    """Return a function that steps the subject and resets what has finished; the stack closes the subject."""
     if engine:
         assert isinstance(track, Track)
         return _engine_step(track, num_envs, config)
@@ -233,7 +233,7 @@ def _make_step(
 
 
 def _make_round_trip(stack: contextlib.ExitStack, bridge: Bridge) -> Callable[[Actions], object]:
-    """Return a function that makes a round trip without a game, for comparison: a hello, about as long as a step."""
+    """Return a function that makes a round trip without a game: a hello, about as long as a step's message."""
     client = stack.enter_context(BridgeClient(bridge.urls[0]))
     return lambda actions: client.hello()
 

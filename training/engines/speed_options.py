@@ -1,4 +1,4 @@
-"""The command line of ``training.benchmark``, and what it may ask for."""
+"""The command line of ``training.benchmark``, and its checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from training.console.arguments import add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_CARS, MAX_SEED, Parser, positive_number, whole_number
 
-HOLD_TICKS = 15  # ticks that a random action is held
+HOLD_TICKS = 15  # ticks that each random action is held
 ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"
 RANDOM, DRIVER = "random", "driver"  # actions
 
 
 @dataclass(frozen=True)
 class BenchmarkOptions:
-    """What the command line of ``training.benchmark`` asks for; ``make_parser`` says what each option means."""
+    """The options of ``training.benchmark``; ``make_parser`` says what each one means."""
 
     target: float
     steps: int
@@ -36,7 +36,7 @@ class BenchmarkOptions:
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.benchmark",
         description="Measure steps per second and the time of a step call. Exit code 0: at or above the target, "
@@ -81,7 +81,7 @@ def make_parser() -> Parser:
 
 
 def parse_options(argv: Sequence[str] | None) -> BenchmarkOptions:
-    """Return what a command line asks for."""
+    """Return the options on a command line; None is the process's own."""
     return BenchmarkOptions(**vars(make_parser().parse_args(argv)))
 
 
@@ -89,7 +89,7 @@ def check_options(options: BenchmarkOptions) -> None:
     """Refuse options that do not go together.
 
     Raises:
-        ConfigError: They ask for the engine of a bridge, or for a comparison with none.
+        ConfigError: The engine is asked for over a bridge, or a comparison without one.
     """
     has_bridge = bool(bridge_urls(options.bridge_url))
     if options.engine and has_bridge:

@@ -1,1 +1,1 @@
-"""How a driver does: a course to drive, the episodes driven on it, and figures and tables about them."""
+"""Measuring a driver: a course to drive, the episodes driven on it, and figures and tables about them."""

@@ -1,4 +1,4 @@
-"""What a driver is to drive, and driving it."""
+"""A course for a driver, and driving it."""
 
 import contextlib
 import dataclasses
@@ -23,31 +23,31 @@ from training.drivers.driver import Driver
 from training.evaluation.episode import ASSUMED_LENGTH, LINE, MOVING, STANDING, Episode
 from training.evaluation.stress import NO_STRESS, Stress, Stressed
 
-CUT_CORNERS = 0.8  # of the centre line's length; no racing line is shorter on any shipped track
-IMPERCEPTIBLE = 1e-300  # added to a reward, it changes nothing
+CUT_CORNERS = 0.8  # share of the centre line's length; no racing line on a shipped track is shorter
+IMPERCEPTIBLE = 1e-300  # adding it to a reward changes nothing
 SLOWEST_PACE = 30.0  # units/s; an episode ends when a lap takes longer than at this pace
 
-# From observations (N, 14) to actions (N, 3).
+# Maps observations (N, 14) to actions (N, 3).
 Policy = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.floating]]
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a driver is to drive.
+    """A course for a driver.
 
-    An episode ends after its laps, by standing still, when a lap takes longer than at SLOWEST_PACE, or when the
-    game ends it; ``maxSteps`` gives way to ``laps``.
+    An episode ends after its laps, when the car has stood still too long, when a lap takes longer than at SLOWEST_PACE,
+    or when the game ends it; ``maxSteps`` gives way to ``laps``.
 
     Attributes:
-        tracks: Where; all episodes of all tracks are driven side by side.
+        tracks: Tracks to drive; all episodes on all tracks are driven side by side.
         config: Reward weights and the time-out for standing still.
-        laps: Per episode from the line.
-        episodes: From the line, per track.
-        random_starts: How many places on each track to start from too, on the move, and once more at rest.
-        random_laps: Laps from each of these, after the way to the line.
-        seed: Of these places, and of stress.
-        bridge: Where the game is; None is the embedded simulator.
-        keeps_actions: Whether episodes keep the actions, to be recorded.
+        laps: Laps per episode from the line.
+        episodes: Number of episodes from the line, per track.
+        random_starts: Number of further starting places on each track, each used on the move and once more at rest.
+        random_laps: Laps from each of these, not counting the way to the line.
+        seed: Seed of these places, and of the noise under stress.
+        bridge: Bridge to the game; None is the embedded simulator.
+        keeps_actions: Whether episodes keep the actions, so that they can be recorded.
     """
 
     tracks: Sequence[AnyTrack]
@@ -62,18 +62,18 @@ class Course:
 
     @property
     def drives(self) -> list[tuple[str, int]]:
-        """How the episodes on a track start, and the laps of each."""
+        """How the episodes on a track start, and the number of laps of each."""
         anywhere = [(MOVING, self.random_laps), (STANDING, self.random_laps)] * self.random_starts
         return [(LINE, self.laps)] * self.episodes + anywhere
 
     @property
     def patience(self) -> list[int]:
-        """Ticks that a lap may take, by track."""
+        """Most ticks that a lap may take, by track."""
         lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in self.tracks]
         return [int(length / SLOWEST_PACE * TICKS_PER_SECOND) for length in lengths]
 
     def in_words(self) -> str:
-        """Return what a score depends on besides the driver: only those of one course can be compared."""
+        """Return what a score depends on besides the driver: only scores on equal courses can be compared."""
         tracks = ", ".join(f"{name} {str(print_)[:12]}" for name, print_ in track_fingerprints(self.tracks).items())
         random = f" and {self.random_starts} random starts" if self.random_starts else ""
         return f"{self.laps} laps{random} of {tracks}"
@@ -81,12 +81,12 @@ class Course:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a driver has driven on a course.
+    """What a driver drove on a course.
 
     Attributes:
-        driver: Who drove.
-        course: What it was to drive.
-        episodes: Track by track, those from the line first.
+        driver: The driver that drove.
+        course: The course that it was given.
+        episodes: Episodes driven, track by track, those from the line first.
     """
 
     driver: Driver
@@ -95,12 +95,12 @@ class Evaluation:
 
     @property
     def by_track(self) -> dict[str, list[Episode]]:
-        """The episodes by track."""
+        """The episodes by track id."""
         return {track.id: [e for e in self.episodes if e.track_id == track.id] for track in self.course.tracks}
 
     @property
     def from_line(self) -> dict[str, list[Episode]]:
-        """Those from the standing start, by track."""
+        """The episodes from the standing start, by track id."""
         return {track_id: [e for e in episodes if e.start == LINE] for track_id, episodes in self.by_track.items()}
 
 
@@ -108,22 +108,22 @@ def evaluate(driver: Driver, course: Course, stress: Stress = NO_STRESS) -> Eval
     """Let a driver drive a course.
 
     Args:
-        driver: Who drives; it sees raw observations.
-        course: What it is to drive.
-        stress: What is done to it.
+        driver: The driver; it sees raw observations.
+        course: The course to drive.
+        stress: The noise and delay applied; none by default.
 
     Raises:
-        BridgeError: The game cannot be reached or is gone.
+        BridgeError: The game cannot be reached, or the connection is lost.
     """
     with contextlib.closing(CourseCars(course)) as cars:
         return Evaluation(driver, course, cars.drive(driver, driver.action_repeat, stress=stress))
 
 
 class CourseCars:
-    """The cars of a course, one for each episode, to drive it again and again."""
+    """The cars of a course, one per episode, which can drive it repeatedly."""
 
     def __init__(self, course: Course) -> None:
-        """Make them; nothing is connected yet."""
+        """Make the cars; nothing is connected yet."""
         self.course = course
         self._starts = _places(course)
         self._engine: Engine | None = None
@@ -131,19 +131,19 @@ class CourseCars:
     def drive(
         self, policy: Policy, action_repeat: int = 1, show: bool = True, stress: Stress = NO_STRESS
     ) -> list[Episode]:
-        """Drive all episodes; after an error, the next drive reaches the game anew.
+        """Drive all episodes; after an error, the next drive connects to the game anew.
 
         Args:
             policy: The driver; it sees raw observations.
-            action_repeat: Ticks that each of its actions is held.
-            show: Whether a terminal shows a bar with the laps.
-            stress: What is done to it.
+            action_repeat: Ticks that each action is held.
+            show: Whether a terminal shows a progress bar of laps.
+            stress: The noise and delay applied; none by default.
 
         Returns:
             The episodes, track by track, those from the line first.
 
         Raises:
-            BridgeError: The game cannot be reached or is gone.
+            BridgeError: The game cannot be reached, or the connection is lost.
         """
         if self._engine is None:
             self._engine = _make_engine(self.course, self._starts)
@@ -163,7 +163,7 @@ class CourseCars:
             for track in tracks
         ]
         running = list(range(len(results)))
-        disable = None if show else True  # None: where there is no terminal
+        disable = None if show else True  # None hides the bar where there is no terminal
         with tqdm(total=sum(result.laps_asked for result in results), unit="lap", disable=disable, leave=False) as bar:
             engine.begin()
             actions, ticks = None, 0
@@ -195,14 +195,14 @@ class CourseCars:
         episode.was_cut = bool(engine.truncated[car])
 
     def close(self) -> None:
-        """End it; twice is fine."""
+        """Close the engine; safe to call twice."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
 
 
 def _places(course: Course) -> list[Placement | None]:
-    """Return where each car starts, those of all tracks in turn; a place at rest is that of the one moving."""
+    """Return where each car starts, the tracks in turn; starts at rest reuse the places of those on the move."""
     random = np.random.default_rng(course.seed)
     places: list[Placement | None] = []
     row: list[Placement] = []
@@ -227,14 +227,14 @@ def _make_engine(course: Course, starts: Sequence[Placement | None]) -> Engine:
 
 
 def _visible(weights: RewardWeights) -> RewardWeights:
-    """Return weights that show in the reward's components when a car is off the road, also where that costs nothing."""
+    """Return weights that make driving off the road visible in the reward components, even where it costs nothing."""
     if weights.off_track_penalty != 0:
         return weights
     return dataclasses.replace(weights, off_track_penalty=-IMPERCEPTIBLE)
 
 
 def without_time_for_a_lap(tracks: Sequence[AnyTrack], config: AiConfig) -> list[str]:
-    """Return a sentence for each track on which ``maxSteps`` ends every episode before a lap is possible."""
+    """Return a sentence for each track on which ``maxSteps`` ends every episode before a lap can be completed."""
     limit, sentences = config.episode.max_steps, []
     for track in tracks:
         if isinstance(track, Track):

@@ -8,30 +8,30 @@ import numpy.typing as npt
 from racer_env.contract import OBSERVED_ARC_LENGTH, OBSERVED_STEER, STEER, TICKS_PER_SECOND
 from training.evaluation.smoothness import Stalls, SteeringMeter
 
-ASSUMED_LENGTH = 5_000.0  # units; of a track that its bridge does not describe
+ASSUMED_LENGTH = 5_000.0  # units; length of a track that its bridge does not describe
 LINE, MOVING, STANDING = "line", "moving", "standing"  # how an episode starts: at the line, or anywhere
 
 
 @dataclass
 class Episode:
-    """One drive.
+    """One drive of a car.
 
     Attributes:
-        track_id: Where.
-        laps_asked: How many laps it should drive, from line to line.
+        track_id: Id of the track.
+        laps_asked: Number of laps to drive, from line to line.
         start: LINE is the standing start, MOVING is anywhere on the move, and STANDING anywhere at rest.
-        lap_ticks: Ticks of every completed lap.
-        clean: For each of them, whether no wall was touched.
-        steps: Ticks driven.
+        lap_ticks: Ticks of each completed lap.
+        clean: Whether each of these laps touched no wall.
+        steps: Number of ticks driven.
         wall_ticks: Ticks in contact with a wall.
         off_track_ticks: Ticks off the road.
         reward: Sum of the raw rewards.
-        was_cut: Whether the game ended it by its own limit of steps.
-        actions: The action of every tick, (3,); empty where the course keeps none.
-        length: Of the track in units; None where only a bridge knows it.
-        steering: How it steered.
-        stalls: How often it stopped getting on.
-        ticks_before: Until the line was crossed for the first time, after a start elsewhere.
+        was_cut: Whether the game ended it by its own step limit.
+        actions: The action (3,) of every tick; empty if the course does not keep them.
+        length: Length of the track in units; None if only a bridge knows it.
+        steering: Measures of how it steered.
+        stalls: How often it stopped making progress.
+        ticks_before: Ticks until the line was first crossed, after a start elsewhere.
     """
 
     track_id: str
@@ -50,7 +50,7 @@ class Episode:
     stalls: int = 0
     steering: SteeringMeter = field(default_factory=SteeringMeter, repr=False, compare=False)
     _stalls: Stalls | None = field(default=None, repr=False, compare=False)
-    _touched: bool = False  # a wall, on the running lap
+    _touched: bool = False  # whether the running lap has touched a wall
 
     def count_step(
         self,
@@ -62,10 +62,10 @@ class Episode:
         """Add the step that a car has just driven.
 
         Args:
-            info: INFO_DTYPE record.
-            reward: Sum of the components.
-            action: (3,) that it was driven with.
-            observation: (14,) after it.
+            info: The step's INFO_DTYPE record.
+            reward: Sum of the reward components.
+            action: (3,) steer, throttle, brake of the step.
+            observation: (14,) observation after the step.
         """
         self.steering.see(float(action[STEER]), float(observation[OBSERVED_STEER]))
         if self._stalls is None:
@@ -85,7 +85,7 @@ class Episode:
             self._touched = False
 
     def is_over(self, patience: int) -> bool:
-        """Return whether its laps are driven, or its lap, or the way to the line, takes longer than so many ticks."""
+        """Return whether its laps are driven, or the running lap or the way to the line exceeds ``patience`` ticks."""
         return len(self.lap_ticks) >= self.laps_asked or max(self.ticks_of_lap, self.ticks_before) >= patience
 
     @property
@@ -100,7 +100,7 @@ class Episode:
 
     @property
     def clean_lap_ticks(self) -> list[int]:
-        """Ticks of the laps that touched no wall."""
+        """Ticks of each completed lap that touched no wall."""
         return [ticks for ticks, is_clean in zip(self.lap_ticks, self.clean, strict=True) if is_clean]
 
     @property
@@ -110,5 +110,5 @@ class Episode:
 
     @property
     def is_success(self) -> bool:
-        """Whether all laps were driven, no wall was touched from start to end, and it never stalled."""
+        """Whether all laps were driven, no wall was touched from start to end, and the car never stalled."""
         return len(self.lap_ticks) == self.laps_asked and not self.wall_ticks and not self.stalls

@@ -1,4 +1,4 @@
-"""Everything that ``training.evaluate`` measures: laps, another driver's, what stress changes, and par times."""
+"""All measurements of ``training.evaluate``: laps, another driver's laps, the effect of stress, and par times."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ from training.evaluation.course import Course, Evaluation, evaluate, without_tim
 from training.evaluation.options import EvaluationOptions
 from training.evaluation.stress import STRESSES
 
-STRESS_EPISODES = 4  # from the line, as noise makes each one different
+STRESS_EPISODES = 4  # episodes from the line; noise makes each one different
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was found out about a driver.
+    """What was measured about a driver.
 
     Attributes:
-        evaluation: What it drove.
-        compared: What the driver to compare with drove, or None.
-        stressed: What it drove under each kind of stress, by its name.
-        pars: Par times from its laps as they are written to a file, or None.
+        evaluation: Episodes that the driver drove.
+        compared: Episodes of the driver to compare with, or None.
+        stressed: Episodes under each kind of stress, by its name.
+        pars: Par times from its laps, in the form of the file, or None.
     """
 
     evaluation: Evaluation
@@ -50,14 +50,14 @@ def measure(
     """Let drivers drive as the options say.
 
     Args:
-        options: What to measure.
+        options: Options that say what to measure.
         config: Reward weights and the time-out for standing still.
-        tracks: Where.
-        known: The same tracks, where par times are asked for.
-        bridge: Where the game is; None is the embedded simulator.
+        tracks: Tracks to drive on.
+        known: The same tracks, as the simulator can drive on them; used for par times.
+        bridge: Bridge to the game; None is the embedded simulator.
 
     Raises:
-        BridgeError: The game cannot be reached or is gone.
+        BridgeError: The game cannot be reached, or the connection is lost.
         ModelError: A driver cannot be loaded.
     """
     course = Course(
@@ -89,7 +89,7 @@ def measure(
 
 
 def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Driver:
-    is_first = name == options.model  # the options about statistics and noise are about it
+    is_first = name == options.model  # the options about statistics and noise apply to this driver
     return load_driver(
         name,
         physics_behind(bridge),
@@ -127,7 +127,7 @@ def _par_times(driver: Driver, like: Course) -> dict[str, Any]:
 
 
 def _limits(evaluation: Evaluation) -> list[str]:
-    """Return in words what the limits of an episode have to do with what was driven."""
+    """Return in words how the limits of an episode affected what was driven."""
     tracks, config = evaluation.course.tracks, evaluation.course.config
     sentences = [f"{text}; here it gives way to --laps" for text in without_time_for_a_lap(tracks, config)]
     cut = [episode for episode in evaluation.episodes if episode.was_cut]
@@ -140,7 +140,7 @@ def _limits(evaluation: Evaluation) -> list[str]:
 
 
 def _seen(evaluation: Evaluation) -> list[str]:
-    """Return in words how many generated tracks a driver knows, as what it does there says little about others."""
+    """Return in words how many generated tracks a driver was trained on, as results there say little about others."""
     tracks, known = evaluation.course.tracks, evaluation.driver.track_ids
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in known]
     if not seen:

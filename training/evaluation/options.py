@@ -16,7 +16,7 @@ from training.evaluation.par_times import holds_par_times
 
 DEFAULT_LAPS = 3
 MP4, GIF = ".mp4", ".gif"
-# Options that say how to drive; a replay has no use for them.
+# Options that say how to drive; they do not apply to a replay.
 _ABOUT_DRIVING = (
     *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
     *("random_starts", "stress", "par_times"),
@@ -25,7 +25,7 @@ _ABOUT_DRIVING = (
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """What the command line of ``training.evaluate`` asks for; ``make_parser`` says what each option means."""
+    """The options of ``training.evaluate``; ``make_parser`` says what each one means."""
 
     model: str | None
     replay: Path | None
@@ -65,13 +65,13 @@ class EvaluationOptions:
 
     @property
     def compared(self) -> str | None:
-        """The driver that is driven too: the one to compare with, or where plots are made the scripted one."""
+        """The second driver to drive: the one to compare with, or the scripted one if there are plots."""
         is_plotted = self.plot is not None and self.model != SCRIPTED
         return self.compare or (SCRIPTED if is_plotted else None)
 
 
 def make_parser() -> Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="python -m training.evaluate",
         description="Let a driver drive from the standing start, and measure it lap by lap.",
@@ -175,15 +175,15 @@ def _add_loading_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_options(argv: Sequence[str] | None) -> EvaluationOptions:
-    """Return what a command line asks for."""
+    """Return the options on a command line; None is the process's own."""
     return EvaluationOptions(**vars(make_parser().parse_args(argv)))
 
 
 def check_options(options: EvaluationOptions) -> None:
-    """Refuse what cannot be done, before anything is driven for it, and make the folders that are named.
+    """Refuse what cannot be done, before anything is driven, and make the folders that are named.
 
     Raises:
-        ConfigError: Options do not go together, or a file is where a folder should be, or the other way round.
+        ConfigError: Options do not go together, or a path is a file instead of a folder, or the other way round.
         OSError: A folder cannot be made.
     """
     if options.video is not None:
@@ -217,10 +217,10 @@ def _check_targets(options: EvaluationOptions) -> None:
 
 
 def check_video(path: Path, fps: int | None) -> int:
-    """Return the frames a second of a video, before anything is driven for it.
+    """Return the frames per second of a video, before anything is driven for it.
 
     Raises:
-        ConfigError: It is neither an MP4 nor a GIF, or cannot have that many.
+        ConfigError: The path is neither an MP4 nor a GIF, or that format cannot have that rate.
     """
     if path.suffix.lower() not in (MP4, GIF):
         raise ConfigError(f"a video's name must end in {MP4} or {GIF}, got {path}")

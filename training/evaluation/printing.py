@@ -1,4 +1,4 @@
-"""Printing what was measured, for people and as JSON."""
+"""Printing measurements, for people and as JSON."""
 
 import json
 from itertools import chain
@@ -16,8 +16,8 @@ from training.evaluation.tables import described, successes
 
 
 def print_measurement(options: EvaluationOptions, found: Measurement) -> None:
-    """Print the figures of one driver or of two, how the first did under stress, and its par times."""
-    compared = found.compared if options.compare else None  # one that is only plotted has no table
+    """Print the figures of one driver or of two, the first one's results under stress, and its par times."""
+    compared = found.compared if options.compare else None  # a driver that is only plotted has no table
     if options.json:
         print(json.dumps(_document(found, compared), indent=2))
         return

@@ -1,16 +1,16 @@
-"""How a driver steers and whether it keeps moving: what makes it worth watching."""
+"""How smoothly a driver steers and whether it keeps moving, which make it worth watching."""
 
 from collections import deque
 
-HYSTERESIS = 0.05  # of the steering in [-1, 1]; smaller moves are no change of mind
-STALL_SECONDS, STALL_UNITS = 3.0, 3.0  # who gets on by less than so many units in so many seconds has stalled
+HYSTERESIS = 0.05  # steering in [-1, 1]; smaller moves do not count
+STALL_SECONDS, STALL_UNITS = 3.0, 3.0  # a car that advances less than this in that time has stalled
 
 
 class SignChanges:
-    """Counts how often a number goes from one side of 0 to the other, by more than the hysteresis.
+    """Counts how often a number changes sign, by more than the hysteresis.
 
     Attributes:
-        count: How often so far.
+        count: Number of changes so far.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class SignChanges:
         self._side = 0
 
     def see(self, value: float) -> None:
-        """Take the next number."""
+        """Process the next number."""
         side = (value > HYSTERESIS) - (value < -HYSTERESIS)
         if side and side == -self._side:
             self.count += 1
@@ -26,19 +26,19 @@ class SignChanges:
 
 
 class Reversals:
-    """Counts how often a number that went up goes down, or the other way round, by more than the hysteresis.
+    """Counts how often a number turns from rising to falling or the other way round, by more than the hysteresis.
 
     Attributes:
-        count: How often so far.
+        count: Number of reversals so far.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self._direction = 0
-        self._turn: float | None = None  # the farthest that it went in its direction
+        self._turn: float | None = None  # the extreme value in the current direction
 
     def see(self, value: float) -> None:
-        """Take the next number."""
+        """Process the next number."""
         if self._turn is None:
             self._turn = value
         moved = value - self._turn
@@ -50,18 +50,18 @@ class Reversals:
 
 
 class Stalls:
-    """Counts how often a car stops getting on along its track.
+    """Counts how often a car stops making progress along its track.
 
     Attributes:
-        count: How often so far; a stall that lasts is one.
+        count: Number of stalls so far; one that lasts counts once.
     """
 
     def __init__(self, length: float, ticks_per_second: int) -> None:
-        """Begin.
+        """Begin at no stalls.
 
         Args:
-            length: Of the track, in units.
-            ticks_per_second: Of the game.
+            length: Length of the track, in units.
+            ticks_per_second: Tick rate of the game.
         """
         self.count = 0
         self._length = length
@@ -70,7 +70,7 @@ class Stalls:
         self._is_stalled = False
 
     def see(self, share: float) -> None:
-        """Take where the car is now, as a share of the track's length in [0, 1]."""
+        """Process the car's position as a share of the track's length in [0, 1]."""
         if self._share is not None:
             step = share - self._share
             self._recent.append((step - round(step)) * self._length)
@@ -82,12 +82,12 @@ class Stalls:
 
 
 class SteeringMeter:
-    """Everything about the steering of one drive.
+    """All measures of the steering in one drive.
 
     Attributes:
-        command, wheel: Changes of sign of what the driver asks for, and of what the car makes of it.
-        reversals: Of the command.
-        total_change: Sum of the absolute changes of the command from tick to tick.
+        command, wheel: Changes of sign of the driver's steering, and of the smoothed steer of the car.
+        reversals: Reversals of the driver's steering.
+        total_change: Sum of the absolute changes of the driver's steering from tick to tick.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class SteeringMeter:
         self._before: float | None = None
 
     def see(self, command: float, wheel: float) -> None:
-        """Take the steering of a tick: the command, and the smoothed steer after it, both in [-1, 1]."""
+        """Process a tick: the driver's steering, and the smoothed steer after it, both in [-1, 1]."""
         command = min(max(command, -1.0), 1.0)
         self.command.see(command)
         self.wheel.see(wheel)

@@ -1,4 +1,4 @@
-"""What a driver may meet elsewhere and never in training: noise on what it sees and does, and late actions."""
+"""Disturbances that a driver never meets in training: noise on what it sees and does, and delayed actions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Stress:
-    """One kind of it.
+    """One kind of disturbance.
 
     Attributes:
-        name: For people.
-        action_noise: Standard deviation, added to steer, throttle and brake at every tick.
-        observation_noise: The same of each place of the observation.
-        delay: Ticks until an action arrives; until then the car coasts.
+        name: Display name of this kind.
+        action_noise: Standard deviation of the noise on steer, throttle and brake at every tick.
+        observation_noise: Standard deviation of the noise on each value of the observation.
+        delay: Ticks until an action takes effect; until the first one does, the car coasts.
     """
 
     name: str
@@ -37,22 +37,22 @@ class Stressed:
     """Cars under stress."""
 
     def __init__(self, stress: Stress, seed: int) -> None:
-        """Begin.
+        """Begin without pending actions.
 
         Args:
-            stress: Which.
-            seed: Of the noise.
+            stress: The noise and delay to apply.
+            seed: Seed of the noise.
         """
         self._stress = stress
         self._random = np.random.default_rng(seed)
         self._late: list[npt.NDArray[np.floating[Any]]] = []
 
     def seen(self, observations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
-        """Return what the drivers see of observations (N, 14)."""
+        """Return what the drivers see, given the true observations (N, 14)."""
         return self._noisy(observations, self._stress.observation_noise)
 
     def done(self, actions: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
-        """Return what the cars do at a tick for which the drivers chose actions (N, 3)."""
+        """Return what the cars do on a tick for which the drivers chose actions (N, 3)."""
         self._late.append(actions)
         due = self._late.pop(0) if len(self._late) > self._stress.delay else np.zeros_like(actions)
         return self._noisy(due, self._stress.action_noise)

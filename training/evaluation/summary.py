@@ -1,4 +1,4 @@
-"""Figures of some episodes together."""
+"""Summary figures of several episodes."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ import numpy as np
 from racer_env.contract import TICKS_PER_SECOND
 from training.evaluation.episode import LINE, MOVING, STANDING, Episode
 
-MAX_TRACKS_APART = 8  # that have figures of their own; more are told by groups
+MAX_TRACKS_APART = 8  # most tracks with figures of their own; more are summarised in groups
 
 
 def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
-    """Return the figures of some episodes as the table and the JSON output name them.
+    """Return the figures of several episodes, named as in the table and the JSON output.
 
-    Successes from random starts count apart; all other figures are of the episodes from the line.
+    Successes from random starts count separately; all other figures are of the episodes from the line.
     """
     anywhere = {kind: [e.is_success for e in episodes if e.start == kind] for kind in (MOVING, STANDING)}
     episodes = [episode for episode in episodes if episode.start == LINE]
@@ -44,7 +44,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
 
 
 def pace_of(episodes: Sequence[Episode]) -> float | None:
-    """Return length over lap time of all laps, in units/s; None where there is none, or a length is not known."""
+    """Return total length over total time of all laps, in units/s; None without laps, or if a length is not known."""
     units, seconds = 0.0, 0.0
     for episode in episodes:
         if episode.length is None:

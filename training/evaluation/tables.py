@@ -1,4 +1,4 @@
-"""Tables of how a driver did, for people."""
+"""Tables of a driver's results, for people."""
 
 from itertools import chain
 
@@ -6,12 +6,12 @@ from racer_env.tracks.names import kind_of
 from training.evaluation.episode import LINE, MOVING, STANDING, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
 
-MAX_FAILURES = 10  # that are named
+MAX_FAILURES = 10  # most failures that are listed
 Row = dict[str, float | int | None]
 
 
 def described(by_track: dict[str, list[Episode]]) -> list[str]:
-    """Return the lines about one driver: a table by track, or by groups of them where there are many."""
+    """Return the lines about one driver: a table by track, or by groups of tracks if there are many."""
     groups: dict[str, list[Episode]] = {}
     for track_id, episodes in by_track.items():
         groups.setdefault(group_of(track_id), []).extend(episodes)
@@ -36,7 +36,7 @@ def described(by_track: dict[str, list[Episode]]) -> list[str]:
 
 
 def group_of(track_id: str) -> str:
-    """Return what a generated track is one of many of; any other one is one of those from files."""
+    """Return the name of a track's group: its set for a generated track, all tracks from files for any other."""
     return kind_of(track_id) or "of files"
 
 
@@ -44,7 +44,7 @@ def laps(rows: dict[str, Row]) -> list[str]:
     """Return the lines of a table with one row per track.
 
     Args:
-        rows: Figures as from ``summarise``, by track id.
+        rows: Figures by track id, as from ``summarise``.
     """
     width = max(5, *(len(track_id) for track_id in rows))
     lines = [
@@ -69,8 +69,8 @@ def successes(groups: dict[str, list[Episode]], title: str) -> list[str]:
     """Return the lines of a table of how often a driver gets around, and at what pace, with one row per group.
 
     Args:
-        groups: Episodes by what they have in common.
-        title: Of what they are grouped by.
+        groups: Episodes by the name of their group.
+        title: Heading of the column of groups.
     """
     width = max(len(title), *(len(group) for group in groups))
     has_starts = any(episode.start != LINE for episodes in groups.values() for episode in episodes)

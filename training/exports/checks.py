@@ -1,4 +1,4 @@
-"""Comparing exported files with the model that they come from, in onnxruntime."""
+"""Comparing exported files with the model they come from, in onnxruntime."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from training.evaluation.episode import Episode
 
 Observations = npt.NDArray[np.float32]
 
-TOLERANCE = 1e-5  # of an action, between the model and what is exported
+TOLERANCE = 1e-5  # largest difference of an action between the model and its export
 CHECKED_OBSERVATIONS = 1000
 
 
@@ -38,15 +38,15 @@ def check_files(
     """Compare the exported files with the model, in onnxruntime.
 
     Args:
-        folder: Where the files are.
-        data: What the model says about itself.
-        model: The model.
-        statistics: Its normalisation.
-        tracks: Where to drive.
-        seed: Of where the observations are made.
+        folder: Folder with the exported files.
+        data: What the model file says about itself.
+        model: Model that was exported.
+        statistics: Normalisation statistics of the model.
+        tracks: Tracks to drive on.
+        seed: Seed of the places from which observations are made.
 
     Returns:
-        The largest difference of an action, by what was compared.
+        Largest difference of an action, by a description of what was compared.
     """
     network, driver = open_session(folder / MODEL_NAME), open_session(folder / DRIVER_NAME)
     normalise = read_normalisation(folder / STATISTICS_NAME)
@@ -95,6 +95,6 @@ def real_observations(
 
 
 def _difference(one: Any, other: Any) -> float:
-    """Return the largest difference; infinity where anything is no number."""
+    """Return the largest difference; infinity if anything is NaN."""
     difference = float(np.max(np.abs(np.asarray(one, np.float64) - np.asarray(other, np.float64))))
     return difference if np.isfinite(difference) else float("inf")

@@ -1,4 +1,4 @@
-"""Writing a driver as ONNX."""
+"""Writing a driver as ONNX files."""
 
 import contextlib
 import json
@@ -24,13 +24,13 @@ OPSET = 18
 
 
 def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: VecNormalize) -> None:
-    """Write the three files into a folder.
+    """Write the three files of an exported driver.
 
     Args:
-        folder: Where.
-        data: What the model says about itself.
-        model: The model.
-        statistics: Its normalisation.
+        folder: Folder to write to.
+        data: What the model file says about itself.
+        model: Model that is exported.
+        statistics: Normalisation statistics of the model.
     """
     policy = DeterministicPolicy(data.algorithm, model.policy)
     document = statistics_document(statistics)
@@ -42,7 +42,7 @@ def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics:
 
 
 def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[str, str]:
-    """Return the metadata of an exported driver, each value JSON."""
+    """Return the metadata of an exported driver; each value is JSON."""
     card = {
         "normalises": normalises,
         "action_repeat": data.action_repeat,
@@ -60,7 +60,7 @@ def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[
 
 
 def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) -> None:
-    """Write a network as one file: by the exporter that follows torch.export, with opset OPSET and any batch size."""
+    """Write a network as one file, by the exporter based on torch.export, with opset OPSET and any batch size."""
     with _quiet():
         program = torch.onnx.export(
             network,
@@ -76,7 +76,7 @@ def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) 
     assert program is not None
     document = program.model_proto
     for part in (*document.graph.node, *document.graph.input, *document.graph.output, *document.graph.initializer):
-        part.ClearField("doc_string")  # where in whose files it was exported: of no use, and larger than the network
+        part.ClearField("doc_string")  # source locations on this machine: useless, larger than the network
         del part.metadata_props[:]
     del document.graph.value_info[:], document.graph.metadata_props[:], document.metadata_props[:]
     document.graph.name = path.stem
@@ -87,7 +87,7 @@ def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Hide what the exporter says about itself."""
+    """Hide the exporter's own messages."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Exporting a driver: written beside, compared with the model, and only then put in its place."""
+"""Exporting a driver: written to a temporary folder, compared with the model, and only then moved into place."""
 
 import tempfile
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
     """Export a driver, and say what was written.
 
     Args:
-        checkpoint: The model, with its statistics.
-        tracks: Where it is compared.
-        folder: Where the files go.
-        seed: Of the observations that it is compared on.
+        checkpoint: The model with its statistics.
+        tracks: Tracks on which it is compared.
+        folder: Folder that the files go to.
+        seed: Seed of the observations that it is compared on.
 
     Returns:
-        Whether the files equal the model; otherwise none is written.
+        Whether the files agree with the model; if not, none is written.
 
     Raises:
         ModelError: Model or statistics are damaged.
         OSError: A file cannot be written.
     """
-    assert checkpoint.statistics is not None  # what is exported has its normalisation inside
+    assert checkpoint.statistics is not None  # an exported driver contains its normalisation
     data = checkpoint.data
     prepare(seed, "cpu")
     model, statistics = load_model(data, None, "cpu"), load_statistics(checkpoint.statistics)
-    with tempfile.TemporaryDirectory(dir=folder) as temporary:  # nothing takes its place before it was checked
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked
         beside = Path(temporary)
         write_files(beside, data, model, statistics)
         differences = check_files(beside, data, model, statistics, tracks, seed)

@@ -1,4 +1,4 @@
-"""Plots of how a run went: figures over environment steps and over minutes of training."""
+"""Plots of a run's course: figures over environment steps and over minutes of training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 STEPS, MINUTES = "steps", "minutes"
 AXES = (STEPS, MINUTES)
-MAX_TRACKS = 8  # that are told apart
+MAX_TRACKS = 8  # most tracks with a curve of their own
 
 _TRAINING, _EVALUATION, _OTHERS = "#a9b3c4", DRIVERS[1], (DRIVERS[0], DRIVERS[2])
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A model that was saved.
+    """A saved model.
 
     Attributes:
-        steps: Its age.
-        label: What it is, where it is more than a checkpoint.
+        steps: Environment steps it was trained for.
+        label: Kind of model, if more than a checkpoint; else empty.
     """
 
     steps: int
@@ -38,12 +38,12 @@ class Chart:
     """A learning curve: the same figure in training and in evaluations.
 
     Attributes:
-        title: For people, with its unit.
-        evaluation: Tag of the log.
-        training: The same in training, or None.
-        others: More tags of evaluations, with their labels.
-        is_share: Whether the axis is from 0 to 1.
-        is_of_track: Whether it means little over several tracks together, which it then has apart.
+        title: Display title, with its unit.
+        evaluation: Tag of the figure in evaluations.
+        training: Tag of the figure in training, or None.
+        others: Further tags of evaluations, with their labels.
+        is_share: Whether the axis runs from 0 to 1.
+        is_of_track: Whether it means little over several tracks together; it is then drawn by track.
     """
 
     title: str
@@ -86,17 +86,17 @@ CHARTS = (
 
 
 def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], tracks: Sequence[str]) -> Figure | None:
-    """Return a learning curve.
+    """Return a learning curve of a run.
 
     Args:
-        log: Of the run.
-        chart: Which.
-        over: STEPS or MINUTES.
+        log: Log of the run.
+        chart: The chart to draw.
+        over: Horizontal axis, STEPS or MINUTES.
         marks: Saved models, shown along the bottom.
-        tracks: Where it trained.
+        tracks: Ids of the tracks that the run trained on.
 
     Returns:
-        None where the run has logged nothing of it.
+        The figure; None if the run has logged nothing for it.
     """
     figure = new_figure(6.4, 3.5)
     axes = figure.add_subplot()
@@ -130,7 +130,7 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
 
 
 def components(log: RunLog, names: Sequence[str], over: str) -> Figure | None:
-    """Return the reward's components over a run, each on an axis of its own; None where none was logged."""
+    """Return the reward's components over a run, each on its own axis; None if none was logged."""
     curves = [(name, curve) for name in names if (curve := log.curve(f"reward/{name}")) is not None]
     if not curves:
         return None
@@ -160,7 +160,7 @@ def _label(axes: "Axes", over: str) -> None:
 
 
 def _draw_marks(axes: "Axes", log: RunLog, over: str, marks: Sequence[Mark]) -> None:
-    """Draw a tick at the bottom for every saved model, and the names of those that have one."""
+    """Draw a tick at the bottom for each saved model, and the labels of those that have one."""
     bottom: Any = axes.get_xaxis_transform()
     for mark in marks:
         where = mark.steps if over == STEPS else log.minutes_at(mark.steps)

@@ -31,10 +31,10 @@ _TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
 def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
-    """Return the page of a run.
+    """Return the HTML page of a run.
 
     Raises:
-        RunError: Its configuration or its log is missing or damaged.
+        RunError: The run's configuration or log is missing or damaged.
     """
     folder = logs_dir / run
     record = read_json(folder / RECORD_NAME, RunError, "run record")
@@ -64,13 +64,13 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
 
 
 def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return an object of a record; an empty one where there is none."""
+    """Return an object in a record; an empty one if it is absent."""
     part = record.get(name)
     return part if isinstance(part, dict) else {}
 
 
 def _marks(models_dir: Path, run: str) -> list[Mark]:
-    """Return the models that are saved, by age; a name where it is more than a checkpoint."""
+    """Return the saved models by age, with a label for those that are more than a checkpoint."""
     labels = {model_path(models_dir, run, tag): tag for tag in (BEST, FINAL, INTERRUPTED)}
     marks = []
     for path in models_of(models_dir, run):
@@ -131,16 +131,16 @@ def _cards(log: RunLog, records: Sequence[Recording]) -> list[dict[str, str]]:
 def _lap(recording: Recording) -> dict[str, str]:
     drive = recording.drive
     lap = drive.best_lap
-    assert lap is not None  # a record is a lap
+    assert lap is not None  # a record always contains a lap
     return {
         "track": recording.track.id,
-        "line": _embedded(racing_line(drive, lap, width=7.2), "png"),  # its road is thousands of pieces
+        "line": _embedded(racing_line(drive, lap, width=7.2), "png"),  # PNG, as the road has thousands of pieces
         "telemetry": _embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
     }
 
 
 def _without_lap(log: RunLog, tracks: Sequence[str], records: Sequence[Recording]) -> list[str]:
-    """Return the tracks on which evaluations drove, none of them a clean lap."""
+    """Return the tracks that evaluations drove on without a clean lap."""
     known = {recording.track.id for recording in records}
     return [track for track in tracks if track not in known and log.curve(f"eval_{track}/laps") is not None]
 
@@ -199,9 +199,9 @@ def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
 
 
 def _embedded(figure: Figure, kind: str = "svg") -> str:
-    """Return a figure as the address of a picture that holds it itself."""
+    """Return a figure as a data URL."""
     content = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):  # text stays text
+    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):  # keep text as text
         figure.savefig(content, format=kind, dpi=110)
     mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
     return f"data:{mime};base64," + base64.b64encode(content.getvalue()).decode("ascii")

@@ -1,4 +1,4 @@
-"""What a run has logged, read back from its TensorBoard events."""
+"""A run's log, read back from its TensorBoard events."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,18 +11,18 @@ from racer_env.errors import RunError
 
 FloatArray = npt.NDArray[np.float64]
 
-# A gap between two points of a log that is so many times longer than most, and longer than so many seconds, is a pause.
+# A gap between two points is a pause if it is this many times longer than most, and longer than this many seconds.
 PAUSE_FACTOR, SHORTEST_PAUSE = 50.0, 60.0
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A figure over a run.
+    """A figure over the course of a run.
 
     Attributes:
-        steps: (n,) environment steps, rising.
-        minutes: (n,) of training since the run began, without the time between its parts.
-        values: (n,).
+        steps: (n,) environment steps, increasing.
+        minutes: (n,) minutes of training since the run began, without the time between its parts.
+        values: (n,) finite values of the figure.
     """
 
     steps: FloatArray
@@ -31,13 +31,13 @@ class Curve:
 
 
 class RunLog:
-    """The scalars of a run's events; of a run that went on, of all its parts."""
+    """The scalars of a run's events; if the run was resumed, of all its parts."""
 
     def __init__(self, folder: Path) -> None:
-        """Read them.
+        """Read the events in a folder.
 
         Raises:
-            RunError: There are none, or nothing in them can be read.
+            RunError: There are no events, or none can be read.
         """
         if not any(folder.glob("events.out.tfevents.*")):
             raise RunError(f"no TensorBoard events in {folder}; expected the folder of a run, as training makes it")
@@ -50,7 +50,7 @@ class RunLog:
         self._pace = self._make_pace()
 
     def curve(self, tag: str) -> Curve | None:
-        """Return a curve by its tag; None where the run has none of that name, or no finite value."""
+        """Return the curve of a tag; None if the run has no such tag, or no finite value for it."""
         if tag not in self.tags:
             return None
         events = self._events.Scalars(tag)
@@ -63,7 +63,7 @@ class RunLog:
 
     @property
     def minutes(self) -> float:
-        """Minutes of training in all."""
+        """Total minutes of training."""
         return float(self._clock[1][-1])
 
     def minutes_at(self, steps: float) -> float:
@@ -71,13 +71,13 @@ class RunLog:
         return float(np.interp(steps, *self._pace))
 
     def _make_pace(self) -> tuple[FloatArray, FloatArray]:
-        """Return steps and the minutes of training by then."""
+        """Return steps and the minutes of training by each."""
         points = {event.step: event.wall_time for tag in self.tags for event in self._events.Scalars(tag)}
         steps = np.array(sorted(points), dtype=np.float64)
         return steps, np.interp([points[step] for step in sorted(points)], *self._clock)
 
     def _make_clock(self) -> tuple[FloatArray, FloatArray]:
-        """Return wall times and the minutes of training by then: a pause between two parts of a run does not count."""
+        """Return wall times and the minutes of training by each; pauses between the parts of a run do not count."""
         every = [event.wall_time for tag in self.tags for event in self._events.Scalars(tag)]
         times = np.unique(np.array(every or [0.0]))
         gaps = np.diff(times)

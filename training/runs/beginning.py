@@ -1,4 +1,4 @@
-"""The model that a run trains: a fresh one, one that goes on, or one that begins with another's weights."""
+"""The model that a run trains: a fresh one, a resumed one, or one that begins with another model's weights."""
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
@@ -22,14 +22,14 @@ from training.runs.shaping import make_indifferent
 
 
 def check_beginning(plan: Plan) -> Transitions | None:
-    """Seed everything, and open what a run begins with, so that nothing damaged is found once it has its name.
+    """Seed everything, and open what a run begins with, so that damage is found before the run takes its name.
 
     Returns:
-        The replay buffer that was saved with a model that goes on; None where there is none.
+        The replay buffer saved with a resumed model; None if there is none.
 
     Raises:
-        ModelError: Model, statistics or replay buffer are damaged or made for something else, or there is no such
-            device.
+        ModelError: Model, statistics or replay buffer are damaged or made for something else, or the device does not
+            exist.
     """
     run = plan.run
     prepare(run.draw_seed, run.device)
@@ -50,13 +50,13 @@ def check_beginning(plan: Plan) -> Transitions | None:
 
 
 def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions | None) -> BaseAlgorithm:
-    """Return the model that a run trains, with what it remembers about the run.
+    """Return the model that a run trains, with the attributes it stores about the run.
 
     Args:
-        plan: What it begins with.
-        run: The run, with the name that it has got.
-        env: To train on.
-        transitions: The replay buffer of a model that goes on.
+        plan: Plan that says what the run begins with.
+        run: The run, under its final name.
+        env: Environment to train on.
+        transitions: The replay buffer of a resumed model.
     """
     arguments = run.algorithm.arguments(run.settings, run.num_envs)
     if plan.resumed is not None:
@@ -102,7 +102,7 @@ def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:
 
 
 def _fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions | None, timesteps: int) -> None:
-    """Take over the replay buffer that was saved with a model, or say that it is filled again."""
+    """Load the replay buffer that was saved with a model, or say that it is filled again."""
     if transitions is not None:
         say(f"took over {count_of(fill_buffer(model, transitions), 'step')} of its replay buffer")
         return

@@ -1,4 +1,4 @@
-"""Evaluating while training: which model is the best so far, and when a run may end."""
+"""Evaluation during training: which model is the best so far, and when a run may end."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,21 +26,21 @@ from training.runs.health import check_model
 from training.runs.periodic import PeriodicCallback
 
 Score = tuple[float, float, float]
-MAX_SHOWN = 4  # tracks whose laps are recorded and drawn at every evaluation
+MAX_SHOWN = 4  # most tracks whose laps are recorded and drawn at an evaluation
 WORST: Score = (-1.0, 0.0, 0.0)
 
 
 def score_of(episodes: Sequence[Episode], lengths: dict[str, float], reversal_cost: float) -> Score:
-    """Return how good a driver is, as a racer sees it; a greater one is better.
+    """Return a driver's score, as a racer would judge it; greater is better.
 
     Args:
-        episodes: What it drove.
-        lengths: Of the tracks, by id; on one track, pace orders as lap time does.
-        reversal_cost: Share of the pace that one reversal of the steering per second takes off.
+        episodes: Episodes that the driver drove.
+        lengths: Length of each track in units, by id; on a single track, pace ranks drivers as lap time does.
+        reversal_cost: Share of the pace that one steering reversal per second costs.
 
     Returns:
-        Clean laps of episodes that did not stall, and random starts that were driven well; the laps' pace in units/s,
-        of which time off the road and restless steering are taken off; and, to tell beginners apart, the mean raw
+        Clean laps of episodes that did not stall, plus successes from random starts; the pace of these laps in units/s,
+        reduced for time off the road and for restless steering; and, to tell beginners apart, the mean raw
         reward.
     """
     anywhere = sum(episode.is_success for episode in episodes if episode.start != LINE)
@@ -60,11 +60,11 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float], reversal_co
 
 
 def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
-    """Return the score that a best model was saved with, and what it drove; WORST where there is none that is whole.
+    """Return the score saved with a best model, and what it drove; WORST if there is no whole one.
 
     Args:
-        model: Its file.
-        course: What it has to be measured on, see ``Course.in_words``; None takes any.
+        model: Path of the best model.
+        course: Course that it must have been measured on, see ``Course.in_words``; None accepts any.
     """
     settle(model)
     try:
@@ -79,17 +79,17 @@ def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
 
 
 class BestModelCallback(PeriodicCallback):
-    """Evaluates every so many environment steps and at the end, saves the best model, and ends a run that may end.
+    """Evaluates every ``frequency`` environment steps and at the end, saves the best model, and may end the run.
 
-    The driver drives from the standing start on cars of its own, without exploration noise, with the statistics as
-    training has them at that moment, which stay untouched; rewards are the game's own.
+    The driver drives from the standing start on separate cars, without exploration noise, and with the current
+    statistics of training, which it does not change; rewards are the game's own.
 
     Attributes:
-        best: The score of the best model of the run, before it was resumed too.
-        best_in_words: When that was, and what it drove.
-        last_in_words: The same of the last evaluation.
-        best_path: Its file.
-        why_ended: Why the run was ended early, or None.
+        best: Score of the run's best model, including before it was resumed.
+        best_in_words: When that model was evaluated, and what it drove.
+        last_in_words: When the last model was evaluated, and what it drove.
+        best_path: Path of the best model.
+        why_ended: Why the run was ended early; None if it was not.
     """
 
     def __init__(
@@ -105,18 +105,18 @@ class BestModelCallback(PeriodicCallback):
         stop_when_lap_time: float | None = None,
         records: FastestLaps | None = None,
     ) -> None:
-        """Make it.
+        """Prepare to evaluate.
 
         Args:
-            cars: Where it drives; with actions kept, where laps are to be recorded and drawn.
-            statistics: The training environment's.
-            best_path: Where the best model goes.
+            cars: Cars that it drives; they must keep actions if laps are to be recorded and drawn.
+            statistics: Statistics of the training environment.
+            best_path: Path that the best model is saved to.
             frequency: Environment steps between evaluations.
-            reversal_cost: As for ``score_of``.
-            action_repeat: Ticks that each action holds.
-            stop_when_competent: End the run once all laps are clean.
-            stop_when_lap_time: End it once there is also a lap of at most so many seconds on every track.
-            records: Keeps record laps; None records and draws nothing.
+            reversal_cost: Cost of steering reversals, as for ``score_of``.
+            action_repeat: Ticks that each action is held.
+            stop_when_competent: Whether to end the run once all laps are clean.
+            stop_when_lap_time: Ends the run once every track also has a lap of at most so many seconds; or None.
+            records: Keeps record laps; None neither records nor draws.
         """
         super().__init__(frequency)
         self.cars = cars
@@ -139,14 +139,14 @@ class BestModelCallback(PeriodicCallback):
         return self.why_ended is None
 
     def _on_training_end(self) -> None:
-        if self.why_ended is None:  # there has been an update since the last evaluation
+        if self.why_ended is None:  # the model was updated since the last evaluation
             self._evaluate()
 
     def _evaluate(self) -> None:
         check_model(self.model)
         try:
             episodes = self.cars.drive(self._policy, self.action_repeat, show=False)
-        except BridgeError as error:  # if the game is gone, the next step of training will tell
+        except BridgeError as error:  # if the game is gone, the next training step reports it
             say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
             return
         if self.records is not None:
@@ -172,7 +172,7 @@ class BestModelCallback(PeriodicCallback):
             say(f"cannot save {self.best_path}: {error.strerror or error}; the best model before is whole")
             return
         finally:
-            for name in ("score", "score_in_words", "score_course"):  # they are the best model's alone
+            for name in ("score", "score_in_words", "score_course"):  # they belong to the best model only
                 del vars(self.model)[name]
         if score[0] > 0:
             say(f"{words}; saved {self.best_path}")
@@ -189,7 +189,7 @@ class BestModelCallback(PeriodicCallback):
         return None
 
     def _record(self, episodes: Sequence[Episode], records: FastestLaps) -> None:
-        """Offer what was driven as record laps, and put racing lines into the log; of many tracks, the first ones."""
+        """Offer the episodes as record laps, and log racing lines; of many tracks, only the first ones."""
         for track in self.course.tracks[:MAX_SHOWN]:
             if not isinstance(track, Track):
                 continue
@@ -217,7 +217,7 @@ class BestModelCallback(PeriodicCallback):
 
 
 def evaluation_in_words(episodes: Sequence[Episode]) -> str:
-    """Return what was driven in words."""
+    """Return what was driven, in words."""
     figures = summarise(episodes)
     words = f"{figures['clean_laps']} of {count_of(int(figures['laps_asked'] or 0), 'lap')} clean"
     if figures["mean_lap_time_sec"] is not None:

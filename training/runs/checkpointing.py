@@ -1,4 +1,4 @@
-"""Saving a run's checkpoints on the way."""
+"""Saving a run's checkpoints during training."""
 
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from training.runs.periodic import PeriodicCallback
 
 
 class CheckpointPairCallback(PeriodicCallback):
-    """Saves model and statistics every ``frequency`` environment steps, whatever the number of cars.
+    """Saves model and statistics every ``frequency`` environment steps, regardless of the number of cars.
 
-    The newest ``keep`` periodic checkpoints of the run stay. When one cannot be written, on a full disk say, that is
-    said, and training goes on: the last whole one is still there, and the next may succeed.
+    The newest ``keep`` periodic checkpoints of the run are kept. If one cannot be written, for example because the disk
+    is full, it says so and training goes on: the last whole one is still there, and the next may succeed.
     """
 
     def __init__(

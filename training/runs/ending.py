@@ -1,4 +1,4 @@
-"""The end of a run, early or not: what is saved, and what is said about it."""
+"""The end of a run, early or not: what is saved, and what is reported about it."""
 
 import contextlib
 
@@ -17,21 +17,21 @@ from training.runs.run import Run
 
 
 def save_final(run: Run, model: BaseAlgorithm, env: VecNormalize) -> None:
-    """Save a model whose run is through.
+    """Save the model of a completed run.
 
     Raises:
-        TrainingError: It is no longer finite.
-        OSError: It cannot be written.
+        TrainingError: The model is no longer finite.
+        OSError: The model cannot be written.
     """
     _check(model, env)
     save_unit(model, env, run.path(FINAL), run.with_buffer)
 
 
 def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> BaseException:
-    """Save what there is of a run that something has ended, and say how to go on.
+    """Save what a run has reached when something ended it, and say how to go on.
 
     Returns:
-        What has ended it: ``error``, or what was found or came in meanwhile.
+        What ended the run: ``error``, or something that was found or arrived meanwhile.
     """
     done = model.num_timesteps - run.first_step
     left = run.timesteps - done if done < run.timesteps else None
@@ -42,7 +42,7 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
     path = run.path(INTERRUPTED)
     try:
         save_unit(model, env, path, run.with_buffer)
-    except Interrupted as late:  # held back until all was saved
+    except Interrupted as late:  # held back until everything was saved
         error = late
     except OSError as full:
         say(f"cannot save {path}: {full.strerror or full}")
@@ -60,14 +60,14 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
 def say_end(
     run: Run, steps: int, elapsed: float, metrics: RacerMetricsCallback, best: BestModelCallback | None
 ) -> None:
-    """Say what a run that is through has trained, saved and found.
+    """Report what a completed run has trained, saved and found.
 
     Args:
-        run: The run.
-        steps: Environment steps that it has trained.
-        elapsed: Seconds that they took.
-        metrics: What it has measured.
-        best: Its evaluations; None without any.
+        run: The run that has completed.
+        steps: Environment steps that it trained.
+        elapsed: Duration of training, in seconds.
+        metrics: Metrics of the run in training.
+        best: Evaluations of the run; None if there were none.
     """
     if best is not None and best.why_ended is not None:
         say(f"ended early: {best.why_ended}")
@@ -90,7 +90,7 @@ def _check(model: BaseAlgorithm, env: VecNormalize) -> None:
 
 
 def _why_broken(model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> TrainingError | None:
-    """Return why a model is not worth saving; it may be the cause of something else that has failed."""
+    """Return why a model is not worth saving, which may also be the cause of ``error``; None if it is."""
     if isinstance(error, TrainingError):
         return error
     try:

@@ -17,16 +17,16 @@ from training.evaluation.episode import ASSUMED_LENGTH
 from training.runs.run import Run
 from training.runs.shaping import SmoothSteering, Withheld, training_config
 
-CLIP = 10.0  # of normalised observations and rewards
+CLIP = 10.0  # bound of normalised observations and rewards
 MONITOR_NAME = "monitor.csv"
 
 
 def make_training_env(run: Run, statistics: Path | None = None) -> VecNormalize:
-    """Make the environment of a run.
+    """Make the training environment of a run.
 
     Args:
-        run: The run.
-        statistics: Of a model to go on with; None starts fresh.
+        run: The run to train.
+        statistics: Path of the statistics of a resumed model; None starts afresh.
 
     Raises:
         ModelError: The statistics cannot be used.
@@ -53,11 +53,11 @@ def make_training_env(run: Run, statistics: Path | None = None) -> VecNormalize:
 
 
 def _shaped(cars: VecEnv, run: Run, is_equal: bool) -> VecEnv:
-    """Wrap cars in what training adds to the game.
+    """Wrap cars in the shaping that training adds to the game.
 
     Args:
-        cars: The cars.
-        run: The run.
+        cars: The cars to wrap.
+        run: The run to train.
         is_equal: Whether a unit of road earns the same on all tracks.
     """
     if run.settings.steer_change_penalty:
@@ -79,9 +79,9 @@ def _normalised(cars: VecEnv, run: Run, statistics: Path | None) -> VecNormalize
 
 
 def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
-    """Wrap an environment so that every episode is a line (reward, length, seconds) of a file; one that exists goes on.
+    """Wrap an environment so that every episode appends a line (reward, length, seconds) to a file, new or not.
 
-    What a killed run left of a line is dropped, and the seconds go on from the last one.
+    A line cut off by a killed run is dropped, and the seconds go on from the last one.
     """
     if not path.is_file() or _last_time(path) is None:
         return VecMonitor(cars, str(path))
@@ -92,7 +92,7 @@ def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
 
 
 def _last_time(path: Path) -> float | None:
-    """Cut the file after its last whole line; return when its last episode ended, or None where it is no such file."""
+    """Cut the file after its last whole line; return when its last episode ended, or None if it is no monitor file."""
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
     if len(whole) < len(content):

@@ -11,30 +11,30 @@ RECORDS_FOLDER = "records"
 
 
 def record_path(log_dir: Path, track_id: str) -> Path:
-    """Return where a run keeps its record lap on a track."""
+    """Return the path of a run's record lap on a track."""
     return log_dir / RECORDS_FOLDER / f"{track_id}.npz"
 
 
 class FastestLaps:
-    """Keeps the record laps of a run, those from before it was resumed too."""
+    """Keeps the record laps of a run, including those from before it was resumed."""
 
     def __init__(self, log_dir: Path, run: str) -> None:
-        """Make it.
+        """Prepare to keep records.
 
         Args:
-            log_dir: The run's folder.
-            run: Its name.
+            log_dir: Folder of the run's logs.
+            run: Name of the run.
         """
         self._log_dir = log_dir
         self._run = run
         self._ticks: dict[str, float] = {}
 
     def offer(self, recording: Recording, steps: int) -> None:
-        """Keep the fastest clean lap of an episode if it is the run's fastest there; say so where it cannot be written.
+        """Keep the fastest clean lap of an episode if it is the run's record there; say so if it cannot be written.
 
         Args:
-            recording: Of the episode.
-            steps: The driver's age.
+            recording: Recording of the episode.
+            steps: Environment steps the driver was trained for.
         """
         track = recording.track
         clean = [lap for lap in recording.drive.laps if lap.is_clean]

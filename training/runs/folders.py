@@ -1,4 +1,4 @@
-"""A run's place on disk: its name, keeping others out of it, and what of it is kept or deleted."""
+"""A run's place on disk: its name, exclusive access, and which of its files are kept or deleted."""
 
 import contextlib
 import itertools
@@ -16,18 +16,18 @@ from training.checkpoints.files import BEST, COMPANIONS, PERIODIC, TAGGED, model
 from training.checkpoints.pruning import delete_model
 from training.console.messages import note
 
-RECORD_NAME = "config.json"  # of what the run was started with
-MAX_NAME = 100  # bytes; file systems take 255, and a run's files have longer names
+RECORD_NAME = "config.json"  # record of what the run was started with
+MAX_NAME = 100  # bytes; file systems allow 255, and a run's files have longer names
 
 
 def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
     """Return the name of a run.
 
     Args:
-        wanted: What the user asked for; None is the next free ``<prefix>_<number>``.
-        prefix: Of the automatic names.
-        models_dir, logs_dir: Where a run's files would be.
-        may_exist: Whether a name in use is fine.
+        wanted: Name that the user asked for; None is the next free ``<prefix>_<number>``.
+        prefix: Prefix of automatic names.
+        models_dir, logs_dir: Folders of models and of logs.
+        may_exist: Whether the name may be in use.
 
     Raises:
         ModelError: The name is in use, or cannot be part of a file name.
@@ -58,7 +58,7 @@ def check_run_folder(run: str, logs_dir: Path) -> Path:
     """Return the folder of a run's logs.
 
     Raises:
-        RunError: There is none.
+        RunError: There is no such folder.
     """
     folder = logs_dir / run
     if not run or not folder.is_dir():
@@ -74,10 +74,10 @@ def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
 
 @contextlib.contextmanager
 def hold_run(run: str, models_dir: Path, logs_dir: Path) -> Iterator[None]:
-    """Keep all other processes from training a run of that name; the system lets go of it when this one is killed.
+    """Keep all other processes from training a run of that name; the system releases it if this process is killed.
 
     Raises:
-        ModelError: Another process has it.
+        ModelError: Another process holds the name.
         OSError: A folder cannot be made or written to.
     """
     with contextlib.ExitStack() as stack:
@@ -101,7 +101,7 @@ def _lock(path: Path, run: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+        with contextlib.suppress(OSError):  # Windows does not delete an open file
             path.unlink()
         lock.release()
 
@@ -109,7 +109,7 @@ def _lock(path: Path, run: str) -> Iterator[None]:
 def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> None:
     """Make a run's folders before any work is done, so that no other run takes its name and nothing fails at the end.
 
-    What a killed run was writing is completed where it can be, and deleted where not.
+    Files that a killed run was writing are completed if possible, and deleted otherwise.
 
     Raises:
         ModelError: Another run has just taken the name.
@@ -128,15 +128,15 @@ def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -
 
 
 def check_removable(run: str, models_dir: Path, logs_dir: Path, needed: Sequence[Path]) -> None:
-    """Refuse to delete a run with which more would go than its own files.
+    """Refuse to delete a run if more than its own files would go.
 
     Args:
-        run: Its name.
-        models_dir, logs_dir: Where its files are.
-        needed: Files that have to stay.
+        run: Name of the run.
+        models_dir, logs_dir: Folders of models and of logs.
+        needed: Files that must stay.
 
     Raises:
-        ModelError: One of them, or a folder of models, would be deleted.
+        ModelError: One of these files, or a folder of models, would be deleted.
     """
     folder = (logs_dir / run).resolve()
     if models_dir.resolve().is_relative_to(folder):
@@ -159,7 +159,7 @@ def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
 
 
 def keep_later(resumed: ModelData, logs_dir: Path) -> None:
-    """Set aside what a run has saved since the model that it is resumed from; the best model stays, as a copy too."""
+    """Set aside what a run has saved since the model it is resumed from; the best model is copied and also stays."""
     folder, run = resumed.path.parent, run_of(resumed.path)
     best = model_path(folder, run, BEST)
     later = [path for path in models_of(folder, run) if path != resumed.path and _saved_at(path) > resumed.saved_at]
@@ -169,13 +169,13 @@ def keep_later(resumed: ModelData, logs_dir: Path) -> None:
 
 
 def set_aside(models: Sequence[Path], run: str, logs_dir: Path, copied: Sequence[Path] = ()) -> str:
-    """Make some models of a run a run of their own, named after this one with a number; return that name.
+    """Make some models of a run a separate run, named after it with a number; return that name.
 
     Args:
-        models: Their files.
-        run: The run's name.
-        logs_dir: Where no run of the new name may be.
-        copied: Those that stay, and are copied.
+        models: Paths of the models to move.
+        run: Name of the run they belong to.
+        logs_dir: Folder of logs, in which the new name must be free.
+        copied: Models that stay and are copied.
     """
     folder = models[0].parent
     for number in itertools.count(1):
@@ -187,7 +187,7 @@ def set_aside(models: Sequence[Path], run: str, logs_dir: Path, copied: Sequence
                 for path in models:
                     _set_aside(path, path.with_name(other + path.name.removeprefix(run)), path in copied)
             return other
-        except ModelError:  # a run of that name is just beginning
+        except ModelError:  # another run of that name is just beginning
             continue
     raise AssertionError("numbers do not end")
 
@@ -199,7 +199,7 @@ def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
     if is_copied:
         shutil.copy2(path, kept)
         return
-    path.rename(kept)  # at every instant one of them is whole
+    path.rename(kept)  # at every instant, one of the two is whole
     for place in parts:
         place(path).unlink()
 

@@ -1,4 +1,4 @@
-"""Stopping before numbers that are no numbers spread into everything that is saved."""
+"""Stopping before numbers that are not finite spread into everything that is saved."""
 
 import numpy as np
 import torch
@@ -11,10 +11,10 @@ from training.checkpoints.statistics import observation_moments
 
 
 def check_model(model: BaseAlgorithm) -> None:
-    """Look whether all weights are finite.
+    """Check that all weights are finite.
 
     Raises:
-        TrainingError: One is not; it is named.
+        TrainingError: A weight is not finite; the message names it.
     """
     for name, parameter in model.policy.named_parameters():
         if not torch.isfinite(parameter).all():
@@ -25,10 +25,10 @@ def check_model(model: BaseAlgorithm) -> None:
 
 
 def check_statistics(statistics: VecNormalize, steps: int) -> None:
-    """Look whether the normalisation statistics are finite.
+    """Check that the normalisation statistics are finite.
 
     Raises:
-        TrainingError: They are not.
+        TrainingError: The statistics are not finite.
     """
     for name, moments in (("observations", observation_moments(statistics)), ("returns", statistics.ret_rms)):
         for value in (moments.mean, moments.var):
@@ -40,18 +40,18 @@ def check_statistics(statistics: VecNormalize, steps: int) -> None:
 
 
 class HealthCallback(BaseCallback):
-    """Stops a run on the first number that is not finite: in an observation, a reward, the statistics or a network."""
+    """Stops a run at the first number that is not finite, in an observation, a reward, the statistics or a network."""
 
     def __init__(self, statistics: VecNormalize) -> None:
         super().__init__()
         self.statistics = statistics
 
     def _on_rollout_start(self) -> None:
-        check_model(self.model)  # what the last update has made of it
+        check_model(self.model)  # after the last update
         check_statistics(self.statistics, self.num_timesteps)
 
     def _on_step(self) -> bool:
-        # As the game sent them: normalised, one odd number has already spread to all cars.
+        # Raw values: once normalised, one bad number has already spread to all cars.
         for values in (self.statistics.get_original_obs(), self.statistics.get_original_reward()):
             if isinstance(values, np.ndarray) and not np.isfinite(values).all():
                 place = np.argwhere(~np.isfinite(values))[0]

@@ -1,4 +1,4 @@
-"""What a racer wants to know of a run while it trains: laps, lap times, completion, contacts, reward components."""
+"""Racing metrics of a run in training: laps, lap times, completion, contacts, reward components."""
 
 import contextlib
 from collections import deque
@@ -11,7 +11,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from racer_env import contract
 from training.evaluation.summary import MAX_TRACKS_APART
 
-RECENT = 100  # laps or episodes that the progress display averages over
+RECENT = 100  # laps or episodes averaged in the progress display
 
 
 class RacerMetricsCallback(BaseCallback):
@@ -19,21 +19,21 @@ class RacerMetricsCallback(BaseCallback):
 
     Works on any vector environment whose ``infos`` carry the game's keys. On every step, as means over the cars:
     ``reward/<component>``, ``racer/wall_contact_share``, ``racer/off_track_share`` and ``racer/mean_speed`` (units/s).
-    At the end of a rollout, when there is something to say: ``racer/mean_lap_time_sec``, ``racer/best_lap_time_sec``,
-    ``racer/laps``, ``racer/completion_rate`` and ``racer/episodes_this_rollout``; where the cars drive on several
+    At the end of a rollout, if there is anything to report: ``racer/mean_lap_time_sec``, ``racer/best_lap_time_sec``,
+    ``racer/laps``, ``racer/completion_rate`` and ``racer/episodes_this_rollout``; if the cars drive on several
     tracks, also lap times and completion for each as ``racer_<track>/...``.
 
-    A lap's time is the difference of step counts between two crossings of the line, the first lap's from the
-    start of the episode; a start elsewhere than on the line (lap 0) is timed from its first crossing on.
+    A lap's time is the difference of step counts between two crossings of the line; for the first lap, from the
+    start of the episode. After a start elsewhere (lap 0), timing begins at the first crossing.
 
-    An off-policy algorithm's rollout is a single step or a few: what its rollouts say is gathered until the logger
-    writes it, so that a point in TensorBoard is about all laps since the last one.
+    An off-policy algorithm's rollout is one step or a few, so its laps are gathered until the logger writes them: a
+    point in TensorBoard then covers all laps since the last one.
 
     Attributes:
-        total_laps: Laps since the start of training.
-        best_lap_time: The fastest of them in seconds, or None.
-        recent_lap_times: The last RECENT laps, in seconds.
-        recent_completions: Whether the last RECENT finished episodes completed a lap.
+        total_laps: Number of laps since the start of training.
+        best_lap_time: Fastest of these laps in seconds, or None.
+        recent_lap_times: Times of the last RECENT laps, in seconds.
+        recent_completions: Whether each of the last RECENT finished episodes completed a lap.
     """
 
     TICKS_PER_SECOND: ClassVar[int] = contract.TICKS_PER_SECOND
@@ -45,18 +45,18 @@ class RacerMetricsCallback(BaseCallback):
         self.best_lap_time: float | None = None
         self.recent_lap_times: deque[float] = deque(maxlen=RECENT)
         self.recent_completions: deque[bool] = deque(maxlen=RECENT)
-        self._lap_times: list[tuple[str, float]] = []  # with their track
+        self._lap_times: list[tuple[str, float]] = []  # pairs of track and lap time in seconds
         self._completions: list[tuple[str, bool]] = []
         self._clocks: list[_LapClock] = []
         self._track_ids: list[str] = []  # by car
         self._gathers = False
         self._reported: dict[str, float] = {}
-        self._reported_counts = (0, 0)  # laps and episodes in it
+        self._reported_counts = (0, 0)  # laps and episodes in the last report
 
     def _on_training_start(self) -> None:
         self._gathers = isinstance(self.model, OffPolicyAlgorithm)
         env = self.model.get_env() if hasattr(self.model, "get_env") else None
-        with contextlib.suppress(AttributeError):  # another environment's cars have no tracks
+        with contextlib.suppress(AttributeError):  # cars of other environments have no tracks
             self._track_ids = [] if env is None else list(env.get_attr("track_id"))
 
     def _on_step(self) -> bool:
@@ -114,7 +114,7 @@ class RacerMetricsCallback(BaseCallback):
         return any(key in self.logger.name_to_value for key in self._reported)
 
     def _forget(self) -> None:
-        """Drop what was reported; laps since then stay for the next report."""
+        """Drop what was reported; laps since then are kept for the next report."""
         laps, episodes = self._reported_counts
         del self._lap_times[:laps], self._completions[:episodes]
         self._reported_counts = (0, 0)
@@ -153,12 +153,12 @@ class _LapClock:
         self.lap, self.boundary, self.laps = 1, 0, 0
 
     def cross_line(self, lap: int, step_count: int) -> int | None:
-        """Note a new lap number; return the ticks of the lap that this completes, or None."""
+        """Note a new lap number; return the ticks of the lap just completed, or None."""
         before, self.lap = self.lap, lap
         if lap < before:  # an episode that began elsewhere starts at lap 0
             return None
         ticks, self.boundary = step_count - self.boundary, step_count
-        if lap == before or before < 1:  # lap 0 and its end within one decision, or seen apart
+        if lap == before or before < 1:  # the end of lap 0, within one decision or seen apart
             return None
         self.laps += 1
         return ticks

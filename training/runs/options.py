@@ -20,19 +20,19 @@ from training.console.parser import MAX_CARS, MAX_SEED, Parser, check_track_seed
 from training.evaluation.options import DEFAULT_LAPS
 from training.runs.folders import RECORD_NAME
 
-DEFAULT_KEPT = 5  # checkpoints
+DEFAULT_KEPT = 5  # checkpoints kept
 DEFAULT_TRACK_SEED = 0
 
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What the command line of a training script asks for; ``make_parser`` says what each option means.
+    """The options of a training script; ``make_parser`` says what each one means.
 
-    What the user has not named is as the preset says; else as the run was that is resumed; else the default.
+    An option that the user does not give comes from the preset, else from the resumed run, else from the default.
 
     Attributes:
-        hyperparameters: Those of --preset and --hyperparams, by name; the latter override the former.
-        beginning: The checkpoint that --resume or --initialize-from names.
+        hyperparameters: Values of --preset and then of --hyperparams, by name; the latter override the former.
+        beginning: Checkpoint that --resume or --initialize-from names.
     """
 
     run_name: str | None
@@ -67,16 +67,16 @@ class TrainingOptions:
 
     @property
     def resumed(self) -> ModelData | None:
-        """The model whose run goes on; None where a new one begins."""
+        """The model to resume; None if a new run begins."""
         return self.beginning.data if self.beginning is not None and self.resume is not None else None
 
     @property
     def track_flags(self) -> list[str]:
-        """How to find the tracks again on the command line, where their ids are not enough."""
+        """Flags that find the tracks again, if their ids are not enough."""
         return track_flags(self.track_id, self.tracks_dir)
 
     def resume_command(self, algorithm: Algorithm) -> list[str]:
-        """Return how to call the script again, without the model to resume, with what that does not carry."""
+        """Return the command that calls the script again, without the model to resume, with what the model lacks."""
         usual: dict[str, Any] = {**vars(make_parser(algorithm).parse_args([])), **defaults(algorithm)}
         command = ["python", "-m", algorithm.script, *self.track_flags]
         for name in _TOLD_AGAIN:
@@ -86,13 +86,13 @@ class TrainingOptions:
         return command
 
     def as_record(self) -> dict[str, Any]:
-        """Return the options for a run's record; what presets say stands there apart."""
+        """Return the options for a run's record, in which the values of presets stand apart."""
         names = [field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning")]
         values = {name: getattr(self, name) for name in names}
         return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
 
-# What a resumed run has to be told again, because the model does not carry it.
+# Options that must be given again to resume a run, as the model does not store them.
 _TOLD_AGAIN = (
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
     *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
@@ -106,7 +106,7 @@ def _as_flags(flag: str, value: Any) -> list[str]:
 
 
 def make_parser(algorithm: Algorithm) -> Parser:
-    """Return the command line of an algorithm's training script."""
+    """Return the parser of an algorithm's training script."""
     parser = Parser(
         prog=f"python -m {algorithm.script}",
         description=f"Train a driver with {algorithm.name}, on the embedded simulator or over the game's bridge.",
@@ -123,12 +123,12 @@ def make_parser(algorithm: Algorithm) -> Parser:
     _add_learning_arguments(parser.add_argument_group("learning"))
     _add_evaluation_arguments(parser.add_argument_group("evaluations, and the best model"), algorithm)
     _add_saving_arguments(parser.add_argument_group("files"), algorithm)
-    parser.set_defaults(track_id=None, track_seed=None)  # not named, so that presets and the run before may say it
+    parser.set_defaults(track_id=None, track_seed=None)  # not given: presets and the resumed run may set them
     return parser
 
 
 def name_prefix(algorithm: Algorithm) -> str:
-    """Return what the names begin with that runs get where the user names none."""
+    """Return the prefix of run names that are chosen automatically."""
     return f"{algorithm.name.lower()}_run"
 
 
@@ -266,11 +266,11 @@ def _add_saving_arguments(saving: argparse._ArgumentGroup, algorithm: Algorithm)
 
 
 def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> TrainingOptions:
-    """Return what a parsed command line asks for, with presets and the run that goes on.
+    """Return the options on a parsed command line, completed by presets and the resumed run.
 
     Args:
-        algorithm: Whose script it is.
-        arguments: As ``make_parser`` parses them.
+        algorithm: Algorithm of the training script.
+        arguments: Namespace parsed by ``make_parser``.
 
     Raises:
         ConfigError: A preset is missing, wrong, or for another algorithm.
@@ -285,7 +285,7 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     for preset in presets:
         values |= preset.arguments
     values |= {name: value for name, value in vars(arguments).items() if value is not None or name not in values}
-    parser = make_parser(algorithm)  # for what is wrong with the command line itself
+    parser = make_parser(algorithm)  # reports errors in the command line itself
     if not values["eval_freq"] and (values["stop_when_competent"] or values["stop_when_lap_time"]):
         parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
     usual = before.get("track_seed", DEFAULT_TRACK_SEED)
@@ -299,7 +299,7 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
 
 
 def defaults(algorithm: Algorithm) -> dict[str, Any]:
-    """Return the options that presets and a run that goes on may set too, with their defaults."""
+    """Return the options that presets and a resumed run may also set, with their defaults."""
     return {
         "timesteps": algorithm.timesteps,
         "checkpoint_freq": algorithm.checkpoint_freq,
@@ -313,7 +313,7 @@ def defaults(algorithm: Algorithm) -> dict[str, Any]:
 
 
 def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset]:
-    """Return what --preset and --hyperparams say."""
+    """Return the contents of --preset and --hyperparams."""
     paths = [preset_path(arguments.preset)] if arguments.preset is not None else []
     paths += [arguments.hyperparams] if arguments.hyperparams is not None else []
     presets = [read_preset(path) for path in paths]
@@ -325,7 +325,7 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
 
 
 def _evaluations_before(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
-    """Return how a run that is resumed was evaluated, as its record says; nothing where there is none that is whole."""
+    """Return how a resumed run was evaluated, as its record says; empty without a whole record."""
     record = logs_dir / run_of(resumed.data.path) / RECORD_NAME
     kinds = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
     try:

@@ -1,10 +1,10 @@
-"""Doing something every so many environment steps."""
+"""Doing something at a fixed interval of environment steps."""
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 
 class PeriodicCallback(BaseCallback):
-    """Does something every ``frequency`` environment steps, whatever the number of cars."""
+    """Does something every ``frequency`` environment steps, regardless of the number of cars."""
 
     def __init__(self, frequency: int) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class PeriodicCallback(BaseCallback):
         return True
 
     def is_due(self) -> bool:
-        """Return whether it is time, once each time."""
+        """Return whether it is time; True only once each time."""
         if self.num_timesteps < self._next:
             return False
         self._plan()

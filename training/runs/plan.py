@@ -1,6 +1,6 @@
-"""From the options of a training script to a plan: what it begins with, where and how it trains, and its name.
+"""From a training script's options to a plan: what the run begins with, where and how it trains, and its name.
 
-Whatever can be refused is refused here, before the run takes its name on disk. Nothing is written.
+Everything that can be refused is refused here, before the run takes its name on disk. Nothing is written.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ from training.runs.run import Run
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training script is going to do.
+    """What a training script is about to do.
 
     Attributes:
-        run: The run.
-        beginning: The checkpoint that it begins with; None begins with a fresh model.
-        resumed: The model whose run goes on; None where a new one begins.
-        may_exist: Whether files of the run may be there already.
-        overwrites: Whether they are to be deleted first.
-        has_own_name: Whether the name was chosen for the run, so that another will do as well.
-        sentences: What the user is told about it.
+        run: The run to train.
+        beginning: Checkpoint that it begins with; None begins with a fresh model.
+        resumed: The model to resume; None if a new run begins.
+        may_exist: Whether files of the run may already exist.
+        overwrites: Whether these files are deleted first.
+        has_own_name: Whether the name was chosen automatically, so that another will do as well.
+        sentences: Sentences that tell the user about the plan.
         options: The options, for the run's record.
     """
 
@@ -53,9 +53,9 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     """Return the plan for what a user asks for.
 
     Args:
-        algorithm: Whose script it is.
-        options: What the user asks for.
-        bridge: Where the game is; None is the embedded simulator.
+        algorithm: Algorithm of the training script.
+        options: Options that the user gave.
+        bridge: Bridge to the game; None is the embedded simulator.
 
     Raises:
         ConfigError: A setting or the configuration is wrong.
@@ -119,9 +119,9 @@ def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | Non
 
 
 def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings, Sequence[str]]:
-    """Return the hyper-parameters: defaults, then the model's, then those of files, then single ones.
+    """Return the hyper-parameters: defaults, overridden by the model's, then by files, then by single values.
 
-    Also what is said about those of a run that goes on that change.
+    Also return the sentences about those that change in a resumed run.
     """
     settings, beginning, resumes = algorithm.settings(), options.beginning, options.resumed is not None
     if beginning is None:
@@ -142,7 +142,7 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
 
 
 def _config(resumed: ModelData | None, path: Path | None) -> tuple[AiConfig, Sequence[str]]:
-    """Return weights and limits, and what is said about them: the command line's, the model's, or the project's."""
+    """Return weights and limits, from the command line, the model or the project, and sentences about them."""
     own = resumed.get("ai_config", dict, None) if resumed is not None else None
     if path is not None or resumed is None or own is None:
         return load_config(path), ()
@@ -167,7 +167,7 @@ def _num_envs(
 
 
 def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
-    """Return the run's name, and whether its files may be there already."""
+    """Return the run's name, and whether its files may already exist."""
     wanted, goes_on, beginning = options.run_name, False, options.beginning
     if beginning is not None:
         own, folder = run_of(beginning.data.path), beginning.data.path.parent

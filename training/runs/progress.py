@@ -1,4 +1,4 @@
-"""How far a run has come, on the screen."""
+"""A run's progress on the screen."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ from training.runs.metrics import RacerMetricsCallback
 
 
 class ProgressCallback(BaseCallback):
-    """Shows a progress bar with laps, completion and lap times; a line now and then where there is no terminal."""
+    """Shows a progress bar with laps, completion and lap times; without a terminal, a line now and then."""
 
     SECONDS_BETWEEN_LINES = 5.0
 
@@ -50,7 +50,7 @@ class ProgressCallback(BaseCallback):
         self.close()
 
     def close(self) -> None:
-        """Leave the bar as it is, on a line of its own; twice is fine."""
+        """Leave the bar as it is, on its own line; safe to call twice."""
         if self._bar is not None:
             self._bar.n = self._steps_done()
             self._bar.set_postfix_str(self._figures(), refresh=False)
@@ -58,7 +58,7 @@ class ProgressCallback(BaseCallback):
             self._bar = None
 
     def _steps_done(self) -> int:
-        return min(self.num_timesteps - self._first_step, self.total_steps)  # the last rollout goes beyond
+        return min(self.num_timesteps - self._first_step, self.total_steps)  # the last rollout exceeds the total
 
     def _figures(self) -> str:
         metrics = self.metrics

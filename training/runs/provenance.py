@@ -1,4 +1,4 @@
-"""What a run was started with, in its folder: enough to know later what a driver comes from, and to make it again."""
+"""The record of what a run was started with, in its folder: enough to trace a driver later and to repeat the run."""
 
 import json
 import platform
@@ -23,11 +23,11 @@ _PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy", "numba", "webso
 
 
 def write_record(plan: Plan, run: Run) -> Path:
-    """Write a run's record; what a resumed run goes on with stands beside what it began with.
+    """Write a run's record; a resumed run adds what it goes on with to what it began with.
 
     Args:
-        plan: What is going to be done.
-        run: Its run, with the name that it has got.
+        plan: Plan that is about to be carried out.
+        run: The plan's run, under its final name.
     """
     physics = physics_behind(run.bridge)
     arguments = run.algorithm.arguments(run.settings, run.num_envs)
@@ -58,7 +58,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def surroundings() -> dict[str, Any]:
-    """Return when, with which versions and from which commit something is run."""
+    """Return the time, the versions of packages, and the commit."""
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -76,9 +76,9 @@ def _version(package: str) -> str | None:
 
 
 def _commit() -> str | None:
-    """Return the project's commit, with "-dirty" where files differ from it; None where it is no clone."""
+    """Return the project's commit, with "-dirty" if files differ from it; None if it is not a clone."""
     git = shutil.which("git")
-    if git is None or IS_INSTALLED:  # where pip puts packages, another project's clone may be around them
+    if git is None or IS_INSTALLED:  # packages installed by pip may lie inside another project's clone
         return None
     command = [git, "-C", str(PROJECT_ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:

@@ -1,4 +1,4 @@
-"""What a training run needs to know."""
+"""Everything that a training run needs to know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ class Run:
     """A training run.
 
     Attributes:
-        name: The name of the run and of its files.
-        algorithm: What it trains with.
-        tracks: Where it trains.
+        name: Name of the run and of its files.
+        algorithm: Algorithm that it trains with.
+        tracks: Tracks that it trains on.
         config: Reward weights and episode limits.
-        settings: Hyper-parameters.
-        num_envs: Cars.
-        timesteps: Environment steps to train, on top of what a resumed model has.
-        seed: Of everything random.
-        first_step: The step counter of the model that the run goes on with; 0 begins.
-        device: Of PyTorch.
-        models_dir, logs_dir: Where files go.
+        settings: Hyper-parameters of the algorithm.
+        num_envs: Number of cars in training.
+        timesteps: Environment steps to train, in addition to those of a resumed model.
+        seed: Seed of all random generators.
+        first_step: Step counter of the resumed model; 0 for a new run.
+        device: PyTorch device, such as ``"cpu"``.
+        models_dir, logs_dir: Folders of models and of logs.
         checkpoint_freq: Environment steps between checkpoints.
-        keep_checkpoints: How many of them stay.
+        keep_checkpoints: Number of periodic checkpoints that are kept.
         with_buffer: Whether a replay buffer is saved with the model.
         eval_freq: Environment steps between evaluations; 0 never evaluates.
-        eval_laps: Laps of an evaluation.
-        eval_tracks: Where evaluations drive.
-        eval_random_starts: Places on each of them that they start from too, on the move and at rest.
-        stop_when_competent, stop_when_lap_time: See ``BestModelCallback``.
-        resume_command: How to call the script again, without the model to resume.
-        track_flags: How to find the tracks again on the command line, where their ids are not enough.
-        bridge: Where the game is; None is the embedded simulator.
+        eval_laps: Laps of each evaluation episode from the line.
+        eval_tracks: Tracks that evaluations drive on.
+        eval_random_starts: Number of further starting places on each of them, each used on the move and at rest.
+        stop_when_competent, stop_when_lap_time: When to end the run, see ``BestModelCallback``.
+        resume_command: Command that calls the script again, without the model to resume.
+        track_flags: Flags that find the tracks again on the command line, if their ids are not enough.
+        bridge: Bridge to the game; None is the embedded simulator.
     """
 
     name: str
@@ -70,20 +70,20 @@ class Run:
 
     @property
     def draw_seed(self) -> int:
-        """The seed of what is drawn from now on: the same starts and noise once more would teach a driver nothing."""
+        """Seed of everything drawn from now on; repeating the same starts and noise would teach a driver nothing."""
         return (self.seed + self.first_step) % (MAX_SEED + 1)
 
     @property
     def log_dir(self) -> Path:
-        """The folder of this run's TensorBoard events and monitor file."""
+        """Folder of this run's TensorBoard events and monitor file."""
         return self.logs_dir / self.name
 
     def path(self, tag: str | int) -> Path:
-        """Return the path of one of its models, see ``model_path``."""
+        """Return the path of one of the run's models, see ``model_path``."""
         return model_path(self.models_dir, self.name, tag)
 
     def command_to_resume(self, path: Path, timesteps: int | None) -> str:
-        """Return the command that goes on with one of its models, for so many steps or for the usual number."""
+        """Return the command that resumes one of its models, for ``timesteps`` steps or, if None, the usual number."""
         more = [] if timesteps is None else ["--timesteps", str(timesteps)]
         return command_line([*self.resume_command, "--resume", str(path), *more, *self._bridge_flags])
 

@@ -1,4 +1,4 @@
-"""What changes over a run: exploration noise, penalties, and when an off-policy algorithm learns and logs."""
+"""What changes during a run: exploration noise, penalties, and when an off-policy algorithm learns and logs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from training.algorithms.settings import Settings
 from training.runs.periodic import PeriodicCallback
 from training.runs.shaping import SmoothSteering
 
-LOG_FREQUENCY = 1_000  # environment steps between the points of an off-policy algorithm in TensorBoard
+LOG_FREQUENCY = 1_000  # environment steps between an off-policy algorithm's points in TensorBoard
 
 
 def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]:
-    """Return what changes over a run with these hyper-parameters."""
+    """Return callbacks for everything that changes during a run with these hyper-parameters."""
     schedules: list[BaseCallback] = [ReplayBufferWarmUp(), LogSchedule(LOG_FREQUENCY)] if is_off_policy else []
     if settings.exploration_schedule is not None:
         schedules.append(ExplorationSchedule(*settings.exploration_schedule))
@@ -25,9 +25,9 @@ def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]
 
 
 class LogSchedule(PeriodicCallback):
-    """Writes an off-policy algorithm's log every so many environment steps.
+    """Writes an off-policy algorithm's log every ``frequency`` environment steps.
 
-    By itself it would write once for each episode that ends: never while all go on, many times when all end at once.
+    Otherwise it would be written at each end of an episode: never while all last, many times when all end at once.
     """
 
     def _on_rollout_end(self) -> None:
@@ -36,9 +36,9 @@ class LogSchedule(PeriodicCallback):
 
 
 class ReplayBufferWarmUp(BaseCallback):
-    """Lets a driver whose replay buffer is empty drive for a while before it learns on, as it did when it began.
+    """Lets a driver with an empty replay buffer drive for a while before it learns on, as at its beginning.
 
-    stable-baselines3 would learn from the first few steps over and over, since the step counter is past the start.
+    Otherwise, with the step counter past the start, stable-baselines3 would learn from the first few steps repeatedly.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class ReplayBufferWarmUp(BaseCallback):
             self.model.gradient_steps, self._gradient_steps = self._gradient_steps, None  # type: ignore[attr-defined]
 
     def _on_training_end(self) -> None:
-        if self._gradient_steps is not None:  # it is saved with the model
+        if self._gradient_steps is not None:  # the attribute is saved with the model
             self.model.gradient_steps = self._gradient_steps  # type: ignore[attr-defined]
 
     def _filled(self) -> int:
@@ -70,11 +70,11 @@ class ExplorationSchedule(BaseCallback):
     """Keeps PPO's exploration noise below a line that falls over the run."""
 
     def __init__(self, start: Sequence[float], end: float) -> None:
-        """Make it.
+        """Set the two ends of the line.
 
         Args:
-            start: Logarithm of the noise of each action at the begin of the run.
-            end: That of all at its end.
+            start: Logarithm of each action's noise at the beginning of the run.
+            end: Logarithm of every action's noise at its end.
         """
         super().__init__()
         self._start = torch.tensor(start)
@@ -92,17 +92,17 @@ class ExplorationSchedule(BaseCallback):
 
 
 class SteeringPenaltySchedule(BaseCallback):
-    """Lets the penalty on changes of the steering grow over the run, by an equal factor in equal times.
+    """Increases the penalty on steering changes over the run, by equal factors in equal times.
 
-    While a driver explores, most changes are noise, and a large penalty on them would drown out the laps.
+    While a driver explores, most changes are noise, and a large penalty on them would outweigh the laps.
     """
 
     def __init__(self, start: float, end: float) -> None:
-        """Make it.
+        """Set the two ends of the schedule.
 
         Args:
-            start: Weight of the penalty at the begin of the run.
-            end: That at its end.
+            start: Weight of the penalty at the beginning of the run.
+            end: Weight of the penalty at its end.
         """
         super().__init__()
         self._start = start

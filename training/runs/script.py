@@ -1,4 +1,4 @@
-"""A training script from its command line to its exit code, whatever the algorithm."""
+"""A training script from command line to exit code, for any algorithm."""
 
 import argparse
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def run_training(name: str, argv: Sequence[str] | None) -> int:
     """Run the training script of an algorithm and return its exit code.
 
     Args:
-        name: The algorithm's.
+        name: Name of the algorithm.
         argv: The command line; None is that of the process.
     """
     algorithm = algorithm_named(name)
@@ -34,5 +34,5 @@ def _train(algorithm: Algorithm, options: TrainingOptions) -> int:
         for sentence in plan.sentences:
             say(sentence)
         with WarmUp(None if bridge else plan.run.tracks[0]):
-            from training.runs.session import carry_out  # PyTorch takes 2 s to load; the simulator is loaded meanwhile
+            from training.runs.session import carry_out  # PyTorch takes 2 s to load, while the simulator loads
         return carry_out(plan)

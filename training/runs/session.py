@@ -1,4 +1,4 @@
-"""Carrying out a plan: the run takes its name, trains under its callbacks, and is saved whatever its end."""
+"""Carrying out a plan: the run takes its name, trains with its callbacks, and is saved however it ends."""
 
 import contextlib
 import dataclasses
@@ -39,10 +39,10 @@ from training.runs.tensorboard import RunTensorBoard
 
 
 def carry_out(plan: Plan) -> int:
-    """Train as a plan says, and return the script's exit code.
+    """Train according to a plan, and return the script's exit code.
 
     Raises:
-        ModelError: What it begins with is damaged, or another process has its name.
+        ModelError: What the run begins with is damaged, or another process holds its name.
         TrainingError: Numbers are no longer finite.
     """
     transitions = check_beginning(plan)
@@ -62,7 +62,7 @@ def carry_out(plan: Plan) -> int:
 
 
 def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
-    """Take the run's name on disk; where it is an automatic one that another run has just taken, the next."""
+    """Take the run's name on disk; if an automatic name has just been taken by another run, take the next one."""
     run = plan.run
     while True:
         try:
@@ -81,7 +81,7 @@ def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
 
 
 def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
-    """Train, show progress, save checkpoints and the best model, and save the end whatever it is.
+    """Train, show progress, save checkpoints and the best model, and save the result however the run ends.
 
     Returns:
         The script's exit code.
@@ -106,7 +106,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
             progress,
         ]
         try:
-            with logging_redirect_tqdm():  # what a bridge logs must not break the progress bar
+            with logging_redirect_tqdm():  # a bridge's log messages must not break the progress bar
                 model.learn(
                     run.timesteps,
                     callback=CallbackList(callbacks),
@@ -116,7 +116,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
                 save_final(run, model, env)
         except BaseException as error:
             progress.close()
-            if model.num_timesteps == run.first_step:  # nothing to lose
+            if model.num_timesteps == run.first_step:  # nothing was trained yet
                 raise
             ended_by = save_interrupted(run, model, env, error)
             if isinstance(ended_by, Interrupted):
@@ -128,7 +128,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
 
 
 def _described(run: Run) -> dict[str, Any]:
-    """Return what a run differs by from others."""
+    """Return what distinguishes a run from others."""
     tracks = in_short([track.id for track in run.tracks])
     named = {"algorithm": run.algorithm.name, "tracks": tracks, "num_envs": run.num_envs, "seed": run.seed}
     return {**named, **as_document(run.settings)}

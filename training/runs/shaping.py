@@ -1,4 +1,4 @@
-"""What training adds to the game, below the normalisation; its physics, observation and reward stay as they are."""
+"""What training adds to the game, below the normalisation; its physics, observation and reward stay the same."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from racer_env.config import AiConfig
 from racer_env.contract import ACTION_SIZE, STEER, TICKS_PER_SECOND
 from training.algorithms.settings import Settings
 
-PACE = 100.0  # units/s; what a tick at it earns is the measure of the penalty
+PACE = 100.0  # units/s; a tick's progress reward at this pace is the unit of the penalty
 
 
 def training_config(config: AiConfig, settings: Settings) -> AiConfig:
-    """Return weights and limits for training: being off the road may cost more, and episodes may be shorter."""
+    """Return weights and limits for training: driving off the road may cost more, and episodes may be shorter."""
     weights = dataclasses.replace(
         config.weights, off_track_penalty=config.weights.off_track_penalty + settings.extra_off_track_penalty
     )
@@ -28,21 +28,21 @@ def training_config(config: AiConfig, settings: Settings) -> AiConfig:
 
 
 class SmoothSteering(VecEnvWrapper):
-    """Takes a penalty for every change of the steering command off the reward.
+    """Subtracts a penalty for every change of the steering from the reward.
 
-    It is ``weight`` times the square of the change, in units of what a tick at PACE earns by its progress.
+    The penalty is ``weight`` times the square of the change, in units of the progress reward of one tick at PACE.
 
     Attributes:
-        weight: From the next step on.
+        weight: Weight of the penalty from the next step on.
     """
 
     def __init__(self, venv: VecEnv, weight: float, reward_per_unit: npt.ArrayLike) -> None:
-        """Wrap.
+        """Wrap the cars of a vector environment.
 
         Args:
-            venv: The cars.
-            weight: Of the penalty.
-            reward_per_unit: Of progress, for all cars or for each (N,).
+            venv: The cars to wrap.
+            weight: Weight of the penalty.
+            reward_per_unit: Reward per unit of progress, for all cars or for each (N,).
         """
         super().__init__(venv)
         self.weight = weight
@@ -51,17 +51,17 @@ class SmoothSteering(VecEnvWrapper):
         self._steer = self._before
 
     def reset(self) -> VecEnvObs:
-        """Begin an episode for every car; the steering begins in the middle."""
+        """Begin an episode for every car, with the steering centred."""
         self._before = np.zeros(self.num_envs, np.float32)
         return self.venv.reset()
 
     def step_async(self, actions: npt.NDArray[np.floating]) -> None:
-        """Take the actions."""
+        """Take the actions (N, 3) of the next step."""
         self._steer = np.clip(np.asarray(actions, dtype=np.float32)[:, STEER], -1.0, 1.0)
         self.venv.step_async(actions)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Drive, and take the penalty off."""
+        """Advance the cars, and subtract the penalty."""
         observations, rewards, dones, infos = self.venv.step_wait()
         rewards = rewards - self.weight * self._unit * np.square(self._steer - self._before)
         self._before = np.where(dones, np.float32(0.0), self._steer)
@@ -69,7 +69,7 @@ class SmoothSteering(VecEnvWrapper):
 
 
 class Withheld(VecEnvWrapper):
-    """Shows a driver nothing in some places of the observation."""
+    """Hides some values of the observation from a driver, by showing 0."""
 
     def __init__(self, venv: VecEnv, places: Sequence[int]) -> None:
         super().__init__(venv)
@@ -81,7 +81,7 @@ class Withheld(VecEnvWrapper):
         return observations
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Drive."""
+        """Advance the cars."""
         observations, rewards, dones, infos = self.venv.step_wait()
         for car in np.flatnonzero(dones):
             infos[car]["terminal_observation"] = self._without(infos[car]["terminal_observation"])
@@ -93,16 +93,16 @@ class Withheld(VecEnvWrapper):
 
 
 def make_indifferent(model: BaseAlgorithm, place: int) -> None:
-    """Make a model's networks indifferent to a place of the observation, for good.
+    """Make a model's networks ignore one value of the observation, permanently.
 
-    What is never shown has no gradient, so weights that are 0 stay 0: the finished driver takes the full observation
-    and does not look there.
+    A value that is never shown has no gradient, so weights of 0 stay 0: the finished driver takes the full observation
+    and ignores that value.
     """
     assert model.observation_space.shape is not None
     size = model.observation_space.shape[0]
     with torch.no_grad():
         for part in model.policy.modules():
             layers = [layer for layer in part.children() if isinstance(layer, torch.nn.Linear)]
-            # A first layer takes what is seen; a critic's what is done too.
+            # A first layer takes the observation; a critic's also takes the action.
             if isinstance(part, torch.nn.Sequential) and layers and layers[0].in_features in (size, size + ACTION_SIZE):
                 layers[0].weight[:, place] = 0.0

@@ -1,4 +1,4 @@
-"""What a run's TensorBoard shows besides stable-baselines3's own: hyper-parameters, and a page of laps first."""
+"""What a run's TensorBoard shows besides stable-baselines3's figures: hyper-parameters, and first a page of laps."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from torch.utils.tensorboard.summary import hparams
 
 from training.evaluation.summary import MAX_TRACKS_APART
 
-# The figures that HPARAMS compares runs by.
+# The figures by which the HPARAMS tab compares runs.
 METRICS = (
     *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/completion", "eval/clean_laps"),
     *("eval/mean_reward", "racer/best_lap_time_sec", "racer/completion_rate"),
@@ -21,7 +21,7 @@ _MULTILINE = "Multiline"
 class RunTensorBoard(TensorBoardOutputFormat):
     """Writes a run's events.
 
-    Where the run goes on, what stands there beyond its first step, a killed run has left, and it is hidden.
+    In a resumed run, events beyond its first step were left by a killed run, and are hidden.
     """
 
     def __init__(self, folder: Path, first_step: int) -> None:
@@ -32,8 +32,8 @@ class RunTensorBoard(TensorBoardOutputFormat):
         """Write hyper-parameters and the layout of the custom page.
 
         Args:
-            hyperparameters: By name; what is no number, text or truth value is written as text.
-            track_ids: Where the run trains.
+            hyperparameters: Values by name; any that is not a number, text or bool is written as text.
+            track_ids: Ids of the tracks that the run trains on.
         """
         plain = {
             name: value if isinstance(value, bool | int | float | str) else str(value)
@@ -41,7 +41,7 @@ class RunTensorBoard(TensorBoardOutputFormat):
         }
         writer: Any = self.writer
         summaries: Any = hparams
-        for summary in summaries(plain, dict.fromkeys(METRICS, 0.0)):  # add_hparams would open a run of its own
+        for summary in summaries(plain, dict.fromkeys(METRICS, 0.0)):  # add_hparams would open a separate run
             writer.file_writer.add_summary(summary)
         self.writer.add_custom_scalars(_layout(track_ids))
 
@@ -50,7 +50,7 @@ def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """Return the charts of the custom page, the most important first."""
 
     def charts(name: str, trained: str) -> list[str]:
-        """Return the tags of a figure, of all tracks and of each."""
+        """Return the tags of a figure, for all tracks together and for each."""
         apart = list(track_ids) if 1 < len(track_ids) <= MAX_TRACKS_APART else []
         return [f"eval/{name}", *(f"eval_{track}/{name}" for track in apart), trained]
 

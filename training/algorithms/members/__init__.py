@@ -1,1 +1,1 @@
-"""One module for each algorithm; it has its ``ALGORITHM``, and the registry finds it here."""
+"""One module per algorithm; each defines ``ALGORITHM``, which the registry collects."""

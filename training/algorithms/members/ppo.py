@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
-ROLLOUT_STEPS = 4096  # environment steps in a rollout, at least
+ROLLOUT_STEPS = 4096  # least number of environment steps in a rollout
 
 
 @dataclass(frozen=True)
 class PpoSettings(Settings):
-    """Hyper-parameters, found on the shipped tracks."""
+    """Hyper-parameters, tuned on the shipped tracks."""
 
     learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly to 0 over the run")
     minibatches: int = setting(4, 1, 1024, "minibatches that a rollout is cut into")
@@ -43,18 +43,18 @@ class PpoSettings(Settings):
 
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
-        """See the base."""
+        """Initial and final logarithms of the noise, see the base class."""
         return (self.log_std, self.final_log_std) if self.final_log_std < min(self.log_std) else None
 
     @property
     def steering_penalty_schedule(self) -> tuple[float, float] | None:
-        """See the base."""
+        """Initial and final weight of the penalty, see the base class."""
         first, last = self.steer_change_penalty, self.final_steer_change_penalty
         return (first, last) if first and last else None
 
 
 class Ppo(Algorithm):
-    """PPO: on-policy, with a rollout of many cars for each update."""
+    """PPO: on-policy, with one rollout of many cars per update."""
 
     name = "PPO"
     settings = PpoSettings
@@ -70,7 +70,7 @@ class Ppo(Algorithm):
     in_weights = ("log_std", "bias")
 
     def arguments(self, settings: PpoSettings, cars: int) -> dict[str, Any]:
-        """Return PPO's arguments: few cars drive longer, so that a rollout stays long; minibatches are equal."""
+        """Return PPO's arguments: few cars take more steps each, to keep rollouts long; minibatches are equal."""
         least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
         unit = settings.minibatches // math.gcd(settings.minibatches, cars)
         n_steps = math.ceil(least / unit) * unit
@@ -90,7 +90,7 @@ class Ppo(Algorithm):
     def make_model(
         self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str
     ) -> "BaseAlgorithm":
-        """Make a fresh model with the exploration noise and the outputs that the settings ask for."""
+        """Make a fresh model with the exploration noise and initial outputs in the settings."""
         assert isinstance(settings, PpoSettings)
         model = super().make_model(env, settings, arguments, seed, device)
         policy: Any = model.policy

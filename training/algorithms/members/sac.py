@@ -13,9 +13,9 @@ from training.algorithms.settings import Settings, setting
 
 @dataclass(frozen=True)
 class SacSettings(Settings):
-    """Hyper-parameters, found on the shipped tracks.
+    """Hyper-parameters, tuned on the shipped tracks.
 
-    With an action repeat of 1, SAC stood still: its noise, drawn anew sixty times a second, cancels out.
+    With an action repeat of 1, SAC stood still: noise drawn anew sixty times a second cancels out.
     """
 
     learning_rate: float = setting(7e-4, 0, 1, "step size of actor, critics and entropy; constant")
@@ -48,7 +48,7 @@ class Sac(Algorithm):
     adapted = ("entropy",)
 
     def arguments(self, settings: SacSettings, cars: int) -> dict[str, Any]:
-        """Return SAC's arguments; the number of cars changes none."""
+        """Return SAC's arguments, which do not depend on the number of cars."""
         return {
             "learning_rate": Linear(settings.learning_rate, settings.learning_rate),
             "train_freq": 1,

@@ -14,7 +14,7 @@ from training.algorithms.settings import Settings, setting
 
 @dataclass(frozen=True)
 class Td3Settings(Settings):
-    """Hyper-parameters, found on the shipped tracks. As with SAC, noise that is drawn at every tick cancels out."""
+    """Hyper-parameters, tuned on the shipped tracks. As with SAC, noise drawn anew at every tick cancels out."""
 
     learning_rate: float = setting(7e-4, 0, 1, "step size of actor and critics; constant")
     gamma: float = setting(0.98, 0, 1, "discount factor of future rewards")
@@ -47,7 +47,7 @@ class Td3(Algorithm):
     has_buffer = True
 
     def arguments(self, settings: Td3Settings, cars: int) -> dict[str, Any]:
-        """Return TD3's arguments; every car has noise of its own."""
+        """Return TD3's arguments; every car has its own noise."""
         noise: Any = importlib.import_module("stable_baselines3.common.noise")
         zero = [0.0] * ACTION_SIZE
         one = noise.NormalActionNoise(zero, [settings.exploration_noise] * ACTION_SIZE)
