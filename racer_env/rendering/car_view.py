@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.contract import RAY_COUNT
+from racer_env.contract import RAYS
 from racer_env.physics import Physics
 from racer_env.rendering import style
 from racer_env.rendering.stopwatch import Stopwatch
@@ -67,5 +67,5 @@ class CarView:
         self.x, self.y, self.heading, self.speed = (float(state[name]) for name in ("x", "y", "heading", "speed"))
         self.steer, self.throttle, self.brake = (float(state[name]) for name in ("steer", "throttle", "brake"))
         self.wheel_angle = -self.steer * physics.max_wheel_angle / (1.0 + self.speed * physics.steering_speed_factor)
-        self.rays = np.asarray(observation[:RAY_COUNT], dtype=np.float64) * physics.ray_max_distance
+        self.rays = np.asarray(observation[RAYS], dtype=np.float64) * physics.ray_max_distance
         self.trail.append((self.x, self.y, self.speed))

@@ -5,7 +5,7 @@ Source: Schulman et al. (2017), "Proximal policy optimization algorithms".
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from training.algorithms.algorithm import Algorithm, Linear
 from training.algorithms.settings import Settings, setting
@@ -64,7 +64,7 @@ class Ppo(Algorithm):
     cars = 64
     cars_on_several_tracks = 96
     attributes = frozenset({"n_epochs", "clip_range"})
-    to_drive = {"learning_rate": 0.0, "clip_range": 0.2}  # noqa: RUF012
+    to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "clip_range": 0.2}
     output = "clipped"
     head = ("mlp_extractor.policy_net", "action_net")
     in_weights = ("log_std", "bias")

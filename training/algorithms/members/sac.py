@@ -4,7 +4,7 @@ Source: Haarnoja et al. (2018), "Soft actor-critic algorithms and applications".
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from racer_env.contract import MAX_ACTION_REPEAT
 from training.algorithms.algorithm import Algorithm, Linear
@@ -41,7 +41,7 @@ class Sac(Algorithm):
     cars = 32
     cars_on_several_tracks = 32
     attributes = frozenset({"target_entropy", "tau"})
-    to_drive = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}  # noqa: RUF012
+    to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}
     output = "tanh"
     head = ("actor.latent_pi", "actor.mu")
     has_buffer = True

@@ -5,7 +5,7 @@ Source: Fujimoto, van Hoof and Meger (2018), "Addressing function approximation 
 
 import importlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from racer_env.contract import ACTION_SIZE, MAX_ACTION_REPEAT
 from training.algorithms.algorithm import Algorithm, Linear
@@ -41,7 +41,7 @@ class Td3(Algorithm):
     cars = 32
     cars_on_several_tracks = 32
     attributes = frozenset({"policy_delay", "target_policy_noise"})
-    to_drive = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}  # noqa: RUF012
+    to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}
     output = "scaled"
     head = ("actor.mu",)
     has_buffer = True
