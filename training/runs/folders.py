@@ -17,6 +17,7 @@ from training.checkpoints.pruning import delete_model
 from training.console.messages import note
 
 RECORD_NAME = "config.json"  # record of what the run was started with
+_STRETCH = re.compile(r"config_from_(?P<steps>\d+)_steps\.json")
 MAX_NAME = 100  # bytes; file systems allow 255, and a run's files have longer names
 
 
@@ -66,6 +67,18 @@ def check_run_folder(run: str, logs_dir: Path) -> Path:
         there = f"there are: {', '.join(runs[:8])}" if runs else "python -m training.train_ppo makes one"
         raise RunError(f"no run {run!r} in {logs_dir}; {there}")
     return folder
+
+
+def record_path(log_dir: Path, first_step: int) -> Path:
+    """Return where the record of a stretch of a run is, by the step counter at which the stretch began."""
+    return log_dir / (RECORD_NAME if first_step == 0 else f"config_from_{first_step}_steps.json")
+
+
+def last_record(log_dir: Path, steps: int) -> Path:
+    """Return the record of the last stretch of a run that began at or before a step counter."""
+    begins = (_STRETCH.fullmatch(path.name) for path in log_dir.glob("config_from_*_steps.json"))
+    earlier = [int(begin["steps"]) for begin in begins if begin is not None and int(begin["steps"]) <= steps]
+    return record_path(log_dir, max(earlier, default=0))
 
 
 def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:

@@ -18,7 +18,7 @@ from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_CARS, MAX_SEED, Parser, check_track_seed, positive_number, whole_number
 from training.evaluation.options import DEFAULT_LAPS
-from training.runs.folders import RECORD_NAME
+from training.runs.folders import last_record
 
 DEFAULT_KEPT = 5  # checkpoints kept
 DEFAULT_TRACK_SEED = 0
@@ -326,7 +326,7 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
 
 def _evaluations_before(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
     """Return how a resumed run was evaluated, as its record says; empty without a whole record."""
-    record = logs_dir / run_of(resumed.data.path) / RECORD_NAME
+    record = last_record(logs_dir / run_of(resumed.data.path), resumed.data.steps)
     kinds = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
     try:
         before = read_json(record, RunError, "run record")["arguments"]

@@ -15,7 +15,7 @@ from training.algorithms.settings import as_document
 from training.console.bridges import physics_behind
 from training.console.messages import command_line
 from training.console.tracks import track_fingerprints
-from training.runs.folders import RECORD_NAME
+from training.runs.folders import record_path
 from training.runs.plan import Plan
 from training.runs.run import Run
 
@@ -48,7 +48,7 @@ def write_record(plan: Plan, run: Run) -> Path:
         "track_fingerprints": track_fingerprints(run.tracks),
         "arguments": plan.options,
     }
-    path = run.log_dir / (RECORD_NAME if run.first_step == 0 else f"config_from_{run.first_step}_steps.json")
+    path = record_path(run.log_dir, run.first_step)
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return path
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.runs import folders, ppo
+from training import train_ppo
 from training.algorithms.registry import algorithm_named
+from training.runs.folders import last_record, record_path
 from training.runs.options import TrainingOptions, make_options, make_parser
 
 PPO = algorithm_named("PPO")
@@ -78,6 +80,29 @@ def test_a_run_that_goes_on_is_evaluated_as_before(tmp_path: Path) -> None:
     assert resumed.resumed is not None
     assert resumed.resumed.steps == 4096
     assert options_of("--resume", "a", "--eval-laps", "2", *folders(tmp_path)).eval_laps == 2
+
+
+@pytest.mark.timeout(60)
+def test_evaluations_changed_on_resume_stay_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The settings of the last stretch go on, and so does the best model that was measured with them."""
+    first = ["--run-name", "a", "--timesteps", "4096", "--num-envs", "64", "--eval-freq", "4096", "--eval-laps", "1"]
+    assert ppo(tmp_path, *first) == 0
+    again = ["--resume", "a", "--timesteps", "4096"]
+    assert ppo(tmp_path, *again, "--eval-laps", "2", "--eval-freq", "2048") == 0
+    resumed = options_of("--resume", "a", *folders(tmp_path))
+    assert (resumed.eval_freq, resumed.eval_laps) == (2048, 2)
+    capsys.readouterr()
+    assert train_ppo.main([*again, *folders(tmp_path)]) == 0
+    assert "was measured on other laps" not in capsys.readouterr().out
+
+
+def test_a_model_of_an_earlier_stretch_has_the_settings_of_that(tmp_path: Path) -> None:
+    """What began after it is of another branch."""
+    for first_step in (0, 100, 300):
+        record_path(tmp_path, first_step).touch()
+    (tmp_path / "config_from_odd_steps.json").touch()
+    found = [last_record(tmp_path, steps).name for steps in (50, 100, 299, 300, 1000)]
+    assert found == ["config.json", *2 * ["config_from_100_steps.json"], *2 * ["config_from_300_steps.json"]]
 
 
 def test_a_resumed_run_is_told_what_its_model_does_not_know() -> None:

@@ -24,7 +24,7 @@ class Td3Settings(Settings):
     tau: float = setting(0.02, 1e-6, 1, "how fast the target networks follow")
     buffer_size: int = setting(200_000, 1000, 100_000_000, "transitions that the replay buffer holds")
     learning_starts: int = setting(500, 0, 100_000_000, "random steps before the first update")
-    exploration_noise: float = setting(0.2, 0, 2, "standard deviation of the noise added to actions in [-1, 1]")
+    exploration_noise: float = setting(0.35, 0, 2, "standard deviation of the noise added to actions in [-1, 1]")
     policy_delay: int = setting(2, 1, 100, "updates of the critics for each one of the actor")
     target_noise: float = setting(0.2, 0, 2, "standard deviation of the noise on the target policy's actions")
     target_noise_clip: float = setting(0.5, 0, 2, "largest such noise")
