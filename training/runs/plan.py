@@ -167,20 +167,33 @@ def _num_envs(
 
 
 def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
-    """Return the run's name, and whether its files may already exist."""
-    wanted, goes_on, beginning = options.run_name, False, options.beginning
-    if beginning is not None:
-        own, folder = run_of(beginning.data.path), beginning.data.path.parent
-        if options.resume is not None:
-            wanted = wanted or own
-        is_own = wanted == own and folder.resolve() == options.models_dir.resolve()
-        goes_on = is_own and options.resume is not None
+    """Return the run's name, and whether its files may already exist.
+
+    Raises:
+        ModelError: The name is in use or cannot be a run's, or more would be deleted than the run's own files.
+    """
+    models_dir, logs_dir = options.models_dir, options.logs_dir
+    wanted, goes_on, needed = options.run_name, False, [*_files_needed(options)]
+    if options.resumed is not None:
+        own, folder = run_of(options.resumed.path), options.resumed.path.parent
+        wanted = wanted or own
+        goes_on = wanted == own and folder.resolve() == models_dir.resolve()
+        if wanted == own and not goes_on and (logs_dir / own).exists() and not options.overwrite:
+            raise ModelError(
+                f"{options.resumed.path} is not in {models_dir}, where the models of its run go; name its folder with "
+                f"--models-dir {folder}, or begin a new run with another --run-name"
+            )
+        needed.append(logs_dir / own)  # its curves
     if options.overwrite and wanted is not None:
-        needed = [path for path in (beginning.data.path, beginning.statistics) if path] if beginning else []
-        check_removable(wanted, options.models_dir, options.logs_dir, needed)
+        check_removable(wanted, models_dir, logs_dir, needed)
     may_exist = options.overwrite or goes_on
-    prefix = name_prefix(algorithm)
-    return choose_run_name(wanted, prefix, options.models_dir, options.logs_dir, may_exist), may_exist
+    return choose_run_name(wanted, name_prefix(algorithm), models_dir, logs_dir, may_exist), may_exist
+
+
+def _files_needed(options: TrainingOptions) -> Sequence[Path]:
+    if options.beginning is None:
+        return ()
+    return [path for path in (options.beginning.data.path, options.beginning.statistics) if path is not None]
 
 
 def _seed(options: TrainingOptions, resumed: ModelData | None) -> int:

@@ -1,5 +1,6 @@
 """The plan: pure, and whatever can be refused is refused here."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,29 @@ def test_a_network_cannot_change_its_size(trained: Path) -> None:
     arguments = ["--resume", "lap", "--set", "hidden=32", *folders(trained)]
     with pytest.raises(ConfigError, match="hidden of .* began as 64 and cannot change"):
         make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None)
+
+
+@pytest.fixture
+def moved(trained: Path, tmp_path: Path) -> Path:
+    """A folder in which the models of the run ``lap`` have been moved away from its logs."""
+    shutil.copytree(trained / "models", tmp_path / "elsewhere")
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    return tmp_path
+
+
+def test_models_that_were_moved_are_gone_on_with_where_they_are(moved: Path) -> None:
+    """The folder is named; nothing says that files should be replaced."""
+    model = str(moved / "elsewhere" / "lap_final.zip")
+    with pytest.raises(ModelError, match=r"name its folder with --models-dir .*elsewhere") as refused:
+        plan_of(moved, "--resume", model)
+    assert "overwrite" not in str(refused.value)
+    arguments = ["--resume", model, "--models-dir", str(moved / "elsewhere"), "--logs-dir", str(moved / "logs")]
+    assert make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None).may_exist
+    assert plan_of(moved, "--resume", model, "--run-name", "other").run.name == "other"
+
+
+def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
+    """Nor does it where the models lie elsewhere."""
+    with pytest.raises(ModelError, match=r"--overwrite would delete .*logs.*lap, with which the run begins"):
+        plan_of(moved, "--resume", str(moved / "elsewhere" / "lap_final.zip"), "--overwrite")
+    assert (moved / "logs" / "lap" / "monitor.csv").is_file()
