@@ -1,5 +1,6 @@
 """The embedded simulator as the single car of an environment."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from racer_env.spaces import reset_info, step_info
 from racer_env.tracks import AnyTrack, Track, known_track, load_track
 from racer_env.tracks.starts import make_placement, start_for
 
+MAX_TRACKS_KEPT = 16  # a track's tables take about a tenth of a megabyte, and milliseconds to build
+
 
 class SimulatorCar:
     """One car, on any track.
@@ -26,7 +29,7 @@ class SimulatorCar:
         """Put the car on the start line."""
         self._tracks_dir = tracks_dir
         self._config = config
-        self._simulators: dict[str, Simulator] = {}
+        self._simulators: OrderedDict[str, Simulator] = OrderedDict()  # the one used last at the end
         self.simulator = self._simulator_for(track)
 
     @property
@@ -63,7 +66,11 @@ class SimulatorCar:
 
     def _simulator_for(self, track_id: str | AnyTrack) -> Simulator:
         key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
-        if key not in self._simulators:
+        if key in self._simulators:
+            self._simulators.move_to_end(key)
+        else:
             track = known_track(track_id) if not isinstance(track_id, str) else load_track(track_id, self._tracks_dir)
             self._simulators[key] = Simulator([track], 1, self._config)
+            if len(self._simulators) > MAX_TRACKS_KEPT:
+                self._simulators.popitem(last=False)
         return self._simulators[key]

@@ -10,6 +10,7 @@ import pytest
 import racer_env
 from racer_env import RacerEnv, RacerVecEnv
 from racer_env.errors import ConfigError, TrackError
+from racer_env.simulator.car import MAX_TRACKS_KEPT
 from racer_env.tracks import Track
 
 FULL_THROTTLE = np.array([0.0, 1.0, 0.0], np.float32)
@@ -80,6 +81,16 @@ def test_a_named_track_does_not_take_a_turn(track: Track) -> None:
         env.reset(options=options)
         driven.append(env.track.id)
     assert driven == ["track-01", "track-03", "track-02"]
+
+
+def test_only_some_tracks_are_kept() -> None:
+    """A driver that sees a new track at every reset does not fill the memory; one that comes again drives the same."""
+    env = RacerEnv()
+    first, _ = env.reset(options={"track_id": "procedural-0-0"})
+    for number in range(1, MAX_TRACKS_KEPT + 3):
+        env.reset(options={"track_id": f"procedural-0-{number}"})
+    assert len(env._car._simulators) == MAX_TRACKS_KEPT  # type: ignore[union-attr]
+    assert np.array_equal(env.reset(options={"track_id": "procedural-0-0"})[0], first)
 
 
 def test_tracks_of_a_folder_are_known_to_both(tmp_path: Path, track: Track) -> None:

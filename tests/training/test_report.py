@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -180,6 +181,19 @@ def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_pat
     for value in (None, ["a"], 5):
         path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
         assert "<h1>lap</h1>" in report_page.make_page("lap", tmp_path / "logs", trained / "models")
+
+
+def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path) -> None:
+    """A run that went on from an earlier checkpoint hides what came after it, evaluations included."""
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("reward/progress", 1.0, 10)
+        writer.add_scalar("eval/laps", 3, 100)
+    time.sleep(1.1)  # the next file is named by the second
+    with SummaryWriter(str(tmp_path), purge_step=50) as writer:
+        writer.add_scalar("reward/progress", 2.0, 60)
+    log = RunLog(tmp_path)
+    assert "eval/laps" in log.tags
+    assert log.curve("eval/laps") is None
 
 
 def test_tracks_without_a_clean_lap_are_named(trained: Path, tmp_path: Path) -> None:

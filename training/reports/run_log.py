@@ -54,7 +54,8 @@ class RunLog:
         if tag not in self.tags:
             return None
         events = self._events.Scalars(tag)
-        table = np.array([(event.step, event.wall_time, event.value) for event in events], dtype=np.float64)
+        rows = [(event.step, event.wall_time, event.value) for event in events]
+        table = np.array(rows, dtype=np.float64).reshape(-1, 3)  # a run that went on from earlier may have none left
         table = table[np.isfinite(table).all(axis=1)]
         table = table[np.argsort(table[:, 0], kind="stable")]
         if not len(table):
