@@ -15,7 +15,7 @@ from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step
 from racer_env.simulator.table_kernels import VIEW_DISTANCE
 from racer_env.simulator.tables import CONTACT_REACH, build_all_tables
 from racer_env.tracks import Track
-from racer_env.tracks.starts import Start, standing_start
+from racer_env.tracks.starts import Start, check_start, standing_start
 
 
 class Simulator:
@@ -73,7 +73,13 @@ class Simulator:
         return self.tracks[self.car_tracks[index]]
 
     def place(self, indices: Sequence[int], starts: Sequence[Start]) -> None:
-        """Begin an episode for some cars and update their observations; the others stay as they are."""
+        """Begin an episode for some cars and update their observations; the others stay as they are.
+
+        Raises:
+            ConfigError: A start is no state that a car can have; nothing has changed then.
+        """
+        for index, start in zip(indices, starts, strict=True):
+            check_start(start, self.track_of(index))
         for index, start in zip(indices, starts, strict=True):
             car = self.cars[index]
             car["track"] = self.car_tracks[index]

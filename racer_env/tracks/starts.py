@@ -8,11 +8,12 @@ import numpy as np
 
 from racer_env.contract import MAX_START_MAGNITUDE, MAX_START_OFFSET, PLACEMENT_BOUNDS, Placement
 from racer_env.errors import ConfigError
-from racer_env.json_files import Checker
+from racer_env.json_files import MAX_INTEGER, Checker
 from racer_env.tracks.geometry import TrackGeometry
 from racer_env.tracks.track import Track
 
 STANDING, RANDOM = "standing", "random"
+MAX_POSITION = 1e18  # units from the origin; farther, the number of a cell of the grid would overflow
 MAX_LATERAL_SHARE = 0.6  # share of the half-width
 MAX_HEADING_OFFSET = 0.3  # radians
 MAX_START_SPEED = 120.0  # units/s
@@ -37,6 +38,30 @@ class Start:
     speed: float = 0.0
     checkpoint: int = 0
     lap: int = 1
+
+
+def check_start(start: Start, track: Track) -> None:
+    """Refuse a start that no car can have: the compiled engine would loop for ever, or read beyond its tables.
+
+    Args:
+        start: The state of a car, from a file for example.
+        track: The track on which it drives.
+
+    Raises:
+        ConfigError: A number is not finite or out of range; the message names it.
+    """
+    gates = track.checkpoint_count - 1
+    ranges: dict[str, tuple[float, float]] = {
+        **dict.fromkeys(("x", "y"), (-MAX_POSITION, MAX_POSITION)),
+        "heading": (-MAX_START_MAGNITUDE - math.pi, MAX_START_MAGNITUDE + math.pi),
+        "speed": (0.0, track.physics.max_speed),
+        "checkpoint": (0, gates),
+        "lap": (0, MAX_INTEGER),
+    }
+    for name, (low, high) in ranges.items():
+        value = getattr(start, name)
+        if not low <= value <= high:  # which a NaN is not either
+            raise ConfigError(f"start: {name} must be within [{low:g}, {high:g}], got {str(value)[:20]}")
 
 
 def standing_start(geometry: TrackGeometry) -> Start:

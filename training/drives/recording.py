@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.contract import INFO_DTYPE, TICKS_PER_SECOND
-from racer_env.errors import RacerError, RecordingError
+from racer_env.errors import ConfigError, RacerError, RecordingError
 from racer_env.physics import Physics, load_physics
 from racer_env.simulator.kernels import CAR_DTYPE
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, parse_track
-from racer_env.tracks.starts import Start, standing_start
+from racer_env.tracks.starts import Start, check_start, standing_start
 from training.checkpoints.writing import replacing
 from training.console.messages import first_line
 
@@ -230,8 +230,12 @@ def _check(path: Path, track: Track, card: dict[str, Any], start: Start, actions
         raise refuse(f"it must have 1 to {MAX_TICKS:,} ticks, got {len(actions):,}")
     if states.dtype != CAR_DTYPE or states.shape != (len(actions) + 1,):
         raise refuse(f"states must be one more than actions, {len(actions) + 1}, got shape {states.shape}")
-    if not all(type(value) in (int, float) and np.isfinite(value) for value in asdict(start).values()):
+    if not all(type(value) in (int, float) for value in asdict(start).values()):
         raise refuse("its start is no state of a car")
+    try:
+        check_start(start, track)
+    except ConfigError as error:
+        raise refuse(f"its start is no state of a car ({error})") from error
 
 
 def _compare(path: Path, now: npt.NDArray[np.void], then: npt.NDArray[np.void]) -> None:

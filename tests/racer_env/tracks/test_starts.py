@@ -1,10 +1,12 @@
 """Where episodes start."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
+from racer_env.errors import ConfigError
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
 from racer_env.tracks.starts import (
@@ -35,6 +37,28 @@ def draw(track: Track, count: int) -> list[Start]:
 def positions(starts: list[Start]) -> tuple[FloatArray, FloatArray]:
     """Return x and y of starts."""
     return np.array([start.x for start in starts]), np.array([start.y for start in starts])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("x", math.nan),
+        ("y", 1e300),
+        ("heading", 1e12),
+        ("speed", -1.0),
+        ("speed", 161.0),
+        ("checkpoint", 30),
+        ("lap", -1),
+    ],
+)
+def test_a_start_that_no_car_can_have_is_refused(track: Track, name: str, value: float) -> None:
+    """Before the engine sees it; the car stays where it was."""
+    simulator = Simulator([track])
+    before = simulator.cars.copy()
+    start = dataclasses.replace(standing_start(track.geometry), **{name: value})
+    with pytest.raises(ConfigError, match=f"start: {name} must be within"):
+        simulator.place([0], [start])
+    assert (simulator.cars == before).all()
 
 
 def test_ranges_are_the_documented_ones() -> None:
