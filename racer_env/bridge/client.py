@@ -228,7 +228,12 @@ class BridgeClient:
         self._stream.begin_wait(time.monotonic() + timeout_s)
         try:
             return websocket.create_connection(
-                self.url, timeout=timeout_s, socket=self._stream, skip_utf8_validation=True, suppress_origin=True
+                self.url,
+                timeout=timeout_s,
+                socket=self._stream,
+                skip_utf8_validation=True,
+                suppress_origin=True,
+                redirect_limit=0,  # it might lead off this machine
             )
         except (websocket.WebSocketTimeoutException, TimeoutError) as error:
             raise BridgeLostError(

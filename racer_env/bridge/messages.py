@@ -365,7 +365,11 @@ def _described(values: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    return one_line(value.decode(errors="replace") if isinstance(value, bytes) else repr(value), MAX_SHOWN)
+    try:
+        text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
+    except RecursionError:
+        text = f"a {type(value).__name__} that is nested too deeply"
+    return one_line(text, MAX_SHOWN)
 
 
 def one_line(text: str, length: int) -> str:

@@ -4,7 +4,6 @@ A track is a JSON file with the keys ``id``, ``name``, ``checkpointCount`` and `
 of at least three ``{"x", "y", "halfWidth"}`` in units, in driving order; the first point is the start line.
 """
 
-import re
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,10 @@ from racer_env.errors import TrackError
 from racer_env.json_files import Checker
 from racer_env.physics import Physics, load_physics
 from racer_env.tracks.checks import check_drivable, check_points, check_size
+from racer_env.tracks.names import MAX_ID, is_track_id
 from racer_env.tracks.track import FloatArray, Track
 
 MIN_POINTS, MAX_POINTS = 3, 1_000  # control points; the simulator's tables hold no more
-# Valid as a file name on any system: no separators, no line ends, not hidden, nothing that is cut off.
-_ID = re.compile(r"\w(?:[\w .()+-]*[\w()+-])?")
-MAX_ID = 100  # bytes
 
 
 def parse_track(
@@ -75,7 +72,7 @@ def _control_points(check: Checker, value: Any) -> tuple[FloatArray, FloatArray]
 def _id(check: Checker, value: Any) -> str:
     """Return a track's checked id, which also serves as a file name."""
     text = check.text(value, "id")
-    if not _ID.fullmatch(text) or len(text.encode()) > MAX_ID:
+    if not is_track_id(text):
         allowed = f"up to {MAX_ID} letters, digits, blanks and -_.()+ (fewer of other scripts)"
         raise check.fail(f"id must be {allowed}, got {text!r}"[:300])
     return text

@@ -18,6 +18,16 @@ VALIDATION_SEED = 1_000_000  # added to the seed, for tracks that are neither tr
 _NAME = re.compile(rf"(?P<kind>{HARD}|{OVAL}|{NORMAL})-(?P<seed>[0-9]{{1,10}})-(?P<number>[0-9]{{1,7}})")
 
 
+# Valid as a file name on any system: no separators, no line ends, not hidden, nothing that is cut off.
+_ID = re.compile(r"\w(?:[\w .()+-]*[\w()+-])?")
+MAX_ID = 100  # bytes
+
+
+def is_track_id(name: str) -> bool:
+    """Return whether a name can be a track's id; files are named by it."""
+    return _ID.fullmatch(name) is not None and len(name.encode()) <= MAX_ID
+
+
 class GeneratedName(NamedTuple):
     """What the name of a generated track stands for.
 

@@ -7,6 +7,7 @@ from typing import Any
 from racer_env.bridge.bridge import Bridge
 from racer_env.errors import TrackError
 from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, available_tracks, known_track, load_tracks
+from racer_env.tracks.names import is_track_id
 from training.console.messages import note
 
 
@@ -24,6 +25,12 @@ def load_tracks_for(
     Raises:
         TrackError: A track does not exist or is wrong.
     """
+    for name in own if not names else ():
+        # The file of a driver, which may be a stranger's, says where it was trained; it must not name a file to open.
+        if name.endswith(".json") or (bridge is None and not is_track_id(name)):
+            raise TrackError(
+                f"the driver was trained on {str(name)[:80]!r}, which is no track's id; name a track with --track-id"
+            )
     wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
     try:
         return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]

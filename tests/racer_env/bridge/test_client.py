@@ -382,3 +382,21 @@ def test_other_urls_are_refused(url: str, match: str) -> None:
     """What is no bridge's URL, or leads off this machine, is refused before anything is sent."""
     with pytest.raises(ConfigError, match=match):
         parse_url(url)
+
+
+def test_no_redirect_is_followed() -> None:
+    """It might lead off this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere, socket.create_server(("127.0.0.1", 0)) as server:
+        elsewhere.settimeout(SHORT_S)
+        there = f"ws://127.0.0.1:{elsewhere.getsockname()[1]}/"
+
+        def redirect() -> None:
+            connection, _ = server.accept()
+            connection.recv(4096)
+            connection.sendall(f"HTTP/1.1 302 Found\r\nLocation: {there}\r\n\r\n".encode())
+
+        threading.Thread(target=redirect, daemon=True).start()
+        with pytest.raises(BridgeProtocolError, match="is no bridge: Redirect limit exhausted"):
+            BridgeClient(f"ws://127.0.0.1:{server.getsockname()[1]}", connect_timeout_s=2.0)
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()

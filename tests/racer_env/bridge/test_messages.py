@@ -316,3 +316,12 @@ def test_parse_hello_refuses_wrong_values(keys: tuple[Any, ...], value: Any, mat
     """A hello that says nonsense is nonsense, not version 1."""
     with pytest.raises(BridgeProtocolError, match=match):
         parse_hello(with_value(HELLO, value, *keys))
+
+
+@pytest.mark.parametrize("parse", [parse_hello, parse_reset, parse_step])
+def test_a_reply_that_is_nested_deeply_is_nonsense(parse: Any) -> None:
+    """Not a RecursionError, whatever place it stands in."""
+    message = parse_reply(b'{"type": "t", "tracks": %b1%b}' % (b"[" * 1000, b"]" * 1000), "t")
+    for key in ("observation", "info", "protocol", "reward"):
+        with pytest.raises(BridgeProtocolError):
+            parse({**message, key: message["tracks"]})
