@@ -16,10 +16,21 @@ MAX_WEIGHT = 1e6  # keeps every sum of rewards finite
 
 @dataclass(frozen=True)
 class AiConfig:
-    """The content of ``ai-config.json``."""
+    """The content of ``ai-config.json``.
+
+    Raises:
+        ConfigError: A number is not finite or out of range, as for a file.
+    """
 
     weights: RewardWeights = field(default_factory=RewardWeights)
     episode: EpisodeLimits = field(default_factory=EpisodeLimits)
+
+    def __post_init__(self) -> None:
+        check = Checker(ConfigError, "AiConfig")
+        for key, value in self.to_json()["weights"].items():
+            _weight(check, value, f"weights.{key}")
+        for key, value in self.to_json()["episode"].items():
+            check.integer(value, f"episode.{key}", 1)
 
     def to_json(self) -> dict[str, dict[str, float]]:
         """Return the configuration under the keys of the JSON file."""
@@ -41,15 +52,10 @@ def parse_config(document: Any, where: str = "config") -> AiConfig:
     """
     check = Checker(ConfigError, where)
     sections = check.mapping(document, "the configuration", ("weights", "episode"))
-
-    def weight(value: Any, key: str) -> float:
-        number = check.number(value, key)
-        if abs(number) > MAX_WEIGHT:
-            raise check.fail(f"{key} must be within {MAX_WEIGHT:,.0f} of 0, got {number:g}")
-        return number
-
     return AiConfig(
-        weights=RewardWeights(**_section(check, sections, "weights", RewardWeights, weight)),
+        weights=RewardWeights(
+            **_section(check, sections, "weights", RewardWeights, lambda value, key: _weight(check, value, key))
+        ),
         episode=EpisodeLimits(
             **_section(check, sections, "episode", EpisodeLimits, lambda value, key: check.integer(value, key, 1))
         ),
@@ -63,6 +69,13 @@ def _section(
     keys = _keys(kind)
     values = check.mapping(sections.get(section, {}), section, keys)
     return {keys[key]: checked(value, f"{section}.{key}") for key, value in values.items()}
+
+
+def _weight(check: Checker, value: Any, key: str) -> float:
+    number = check.number(value, key)
+    if abs(number) > MAX_WEIGHT:
+        raise check.fail(f"{key} must be within {MAX_WEIGHT:,.0f} of 0, got {number:g}")
+    return number
 
 
 def _keys(kind: type) -> dict[str, str]:

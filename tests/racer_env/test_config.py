@@ -1,11 +1,14 @@
 """Reward weights and episode limits from JSON."""
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from racer_env.config import AiConfig, load_config, parse_config
+from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ConfigError
 
 
@@ -133,3 +136,19 @@ def test_too_large_weight_is_refused(value: float) -> None:
     """A weight that would overflow the reward is named."""
     with pytest.raises(ConfigError, match=r"weights\.progress must be within 1,000,000 of 0"):
         parse_config({"weights": {"progress": value}})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AiConfig(RewardWeights(progress=math.nan)), "weights.progress must be a finite number"),
+        (lambda: AiConfig(RewardWeights(wall_penalty=-math.inf)), "weights.wallPenalty must be a finite number"),
+        (lambda: AiConfig(RewardWeights(speed_bonus=1e7)), "weights.speedBonus must be within 1,000,000 of 0"),
+        (lambda: AiConfig(episode=EpisodeLimits(max_steps=0)), "episode.maxSteps must be at least 1"),
+        (lambda: AiConfig(episode=EpisodeLimits(max_steps=1.5)), "episode.maxSteps must be a whole number"),
+    ],
+)
+def test_a_configuration_made_in_python_is_checked_like_a_file(make: Callable[[], AiConfig], message: str) -> None:
+    """Under the names of the file."""
+    with pytest.raises(ConfigError, match=message):
+        make()

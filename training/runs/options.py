@@ -278,9 +278,9 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         SystemExit: Options do not go together, or a set of tracks is wrong.
     """
     presets = _presets(algorithm, arguments)
-    named = arguments.resume or arguments.initialize_from
+    named = arguments.initialize_from if arguments.resume is None else arguments.resume
     beginning = find_checkpoint(named, arguments.models_dir) if named is not None else None
-    before = _evaluations_before(arguments.logs_dir, beginning) if beginning and arguments.resume else {}
+    before = _evaluations_before(arguments.logs_dir, beginning) if beginning and arguments.resume is not None else {}
     values = {**defaults(algorithm), **before}
     for preset in presets:
         values |= preset.arguments

@@ -19,10 +19,11 @@ from training.checkpoints.files import BEST, model_path
 from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, in_short, say
 from training.console.parser import DONE
-from training.evaluation.course import Course, CourseCars, without_time_for_a_lap
+from training.evaluation.course import Course, CourseCars
 from training.runs.beginning import check_beginning, make_model
 from training.runs.best_model import BestModelCallback, best_score_of
 from training.runs.checkpointing import CheckpointPairCallback
+from training.runs.doubts import doubts_about
 from training.runs.ending import save_final, save_interrupted, say_end
 from training.runs.environment import make_training_env
 from training.runs.fastest_laps import FastestLaps
@@ -51,8 +52,8 @@ def carry_out(plan: Plan) -> int:
         if plan.may_exist and plan.resumed is not None and not plan.overwrites:
             keep_later(plan.resumed, run.logs_dir)
         write_record(plan, run)
-        for sentence in without_time_for_a_lap(run.tracks, run.config):
-            say(f"warning: {sentence}; no lap can be completed in training")
+        for doubt in doubts_about(run.config, run.tracks):
+            say(f"warning: {doubt}")
         env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
         model = make_model(plan, run, env, transitions)
         names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
