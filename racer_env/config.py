@@ -84,6 +84,21 @@ def _keys(kind: type) -> dict[str, str]:
     return {first + "".join(map(str.capitalize, rest)): name for name in names for first, *rest in [name.split("_")]}
 
 
+def resolve_config(config: AiConfig | dict[str, Any] | None, path: str | Path | None = None) -> AiConfig:
+    """Return the configuration that an environment was given: an object, the content of a file, or a file.
+
+    Args:
+        config: A configuration, or a dict with the content of an ``ai-config.json``; None reads ``path``.
+        path: As in ``load_config``.
+
+    Raises:
+        ConfigError: The configuration is wrong, or the file.
+    """
+    if isinstance(config, AiConfig):
+        return config
+    return load_config(path) if config is None else parse_config(config, "config")
+
+
 def load_config(path: str | Path | None = None) -> AiConfig:
     """Load a configuration file.
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,9 +10,9 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
+from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, one_track, several, tracks_on
 from racer_env.bridge.car import BridgeCar
-from racer_env.config import AiConfig, load_config
+from racer_env.config import AiConfig, resolve_config
 from racer_env.contract import ACTION_SIZE, TICKS_PER_SECOND
 from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.simulator.car import SimulatorCar
@@ -78,11 +78,11 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self,
         bridge_url: str | Sequence[str] | Bridge | None = None,
         config_path: str | Path | None = None,
-        track_id: TrackId | Sequence[TrackId] = "track-01",
+        track_id: TrackId | Iterable[TrackId] = "track-01",
         render_mode: str | None = None,
         *,
         tracks_dir: str | Path | None = None,
-        config: AiConfig | None = None,
+        config: AiConfig | dict[str, Any] | None = None,
         view: "View | None" = None,
     ) -> None:
         """Make the environment.
@@ -97,7 +97,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
                 bridge, an id means the bridge's track; in any other form, the bridge must have the track too.
             render_mode: None, ``"rgb_array"`` or ``"human"``; None draws nothing and costs nothing.
             tracks_dir: Folder of the user's own track files.
-            config: Reward weights and episode limits as an object, instead of ``config_path``.
+            config: An ``AiConfig``, or a dict with the content of such a file, instead of ``config_path``.
             view: How it is drawn; None is ``racer_env.rendering.scene.View()``.
 
         Raises:
@@ -110,11 +110,12 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self.render_mode = render_mode
         self.action_space = make_action_space()  # type: ignore[assignment]
         self.observation_space = make_observation_space()  # type: ignore[assignment]
-        config = load_config(config_path) if config is None else config
+        config = resolve_config(config, config_path)
         self._car: SimulatorCar | BridgeCar
         with contextlib.ExitStack() as stack:
-            bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
-            tracks = tracks_on(bridge, track_id, tracks_dir)
+            named = several(track_id)
+            bridge = bridge_at(stack, bridge_url, named, tracks_dir)
+            tracks = tracks_on(bridge, named, tracks_dir)
             if bridge is None:
                 self._car = SimulatorCar(known_track(tracks[0]), tracks_dir, config)
             else:
@@ -169,7 +170,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         unknown = set(options) - {"track_id", "start"}
         if unknown:
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
-        track_id = options["track_id"] if "track_id" in options else next(self._turns)
+        track_id = one_track(options["track_id"]) if "track_id" in options else next(self._turns)
         observation, info = self._car.begin(track_id, options.get("start", STANDING), self.np_random)
         self._is_reset = True
         if self._drawing is not None:

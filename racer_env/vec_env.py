@@ -1,7 +1,7 @@
 """Many cars as one stable-baselines3 vector environment, stepped in one call."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 from racer_env.action_repeat import ActionRepeat, Decision
 from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
 from racer_env.bridge.engine import BridgeEngine
-from racer_env.config import AiConfig, load_config
+from racer_env.config import AiConfig, resolve_config
 from racer_env.contract import MAX_ACTION_REPEAT, Placement
 from racer_env.engine import Engine, NextStart
 from racer_env.errors import ClosedError, ConfigError
@@ -74,14 +74,15 @@ class RacerVecEnv(VecEnv):
     step for its car, which coasts through the remaining ticks in its new episode.
 
     Seed s gives car i the seed s + i, so car i of N draws what a single car with that seed would; over a bridge with
-    many cars on a connection, this holds until the environment is reset a second time without a seed.
+    many cars on a connection, this holds until the environment is reset a second time without a seed. A bridge of
+    version 1 of the protocol has a connection per car, and only standing starts.
     """
 
     def __init__(
         self,
-        track_id: TrackId | Sequence[TrackId] = "track-01",
+        track_id: TrackId | Iterable[TrackId] = "track-01",
         num_envs: int | None = None,
-        config: AiConfig | None = None,
+        config: AiConfig | dict[str, Any] | None = None,
         *,
         bridge_url: str | Sequence[str] | Bridge | None = None,
         config_path: str | Path | None = None,
@@ -98,9 +99,8 @@ class RacerVecEnv(VecEnv):
         Args:
             track_id: One or more tracks, as in ``RacerEnv``; car i drives on track i modulo their number.
             num_envs: N, the number of cars, at least one per track; None is one per track.
-            config: Reward weights and episode limits as an object, instead of ``config_path``.
-            bridge_url: URL of the game's bridge, as in ``RacerEnv``; several URLs share the cars. A bridge of version 1
-                of the protocol has a connection per car, and only standing starts.
+            config: An ``AiConfig``, or a dict with the content of such a file, instead of ``config_path``.
+            bridge_url: URL of the game's bridge, as in ``RacerEnv``; several URLs share the cars.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
             render_mode: None, ``"rgb_array"`` or ``"human"``, as in ``RacerEnv``; ``"human"`` shows what is rendered.
             tracks_dir: Folder of the user's own track files.
@@ -122,17 +122,18 @@ class RacerVecEnv(VecEnv):
         self._actions: npt.NDArray[np.floating] | None = None
         self._is_reset = self._is_closed = False
         self._scene: Scene | None = None
-        config = load_config(config_path) if config is None else config
+        ai_config = resolve_config(config, config_path)
         with contextlib.ExitStack() as stack:
-            self._bridge = bridge_at(stack, bridge_url, several(track_id), tracks_dir)
-            tracks = tracks_on(self._bridge, track_id, tracks_dir)
+            named = several(track_id)
+            self._bridge = bridge_at(stack, bridge_url, named, tracks_dir)
+            tracks = tracks_on(self._bridge, named, tracks_dir)
             self.cars = _make_cars(tracks, num_envs, render_mode)
             self._starts: list[Any] = [None for _ in self.cars]  # start options of the reset in progress
             self._random = [np.random.default_rng() for _ in self.cars]
             if render_mode is None:
-                self._engine = self._make_engine(tracks, config, equal_road_value, self._next_start)
+                self._engine = self._make_engine(tracks, ai_config, equal_road_value, self._next_start)
             else:
-                self._engine = self._make_drawn_engine(tracks, config, equal_road_value, view)
+                self._engine = self._make_drawn_engine(tracks, ai_config, equal_road_value, view)
             stack.callback(self._engine.close)
             self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()

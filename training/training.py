@@ -6,8 +6,6 @@ Python looks for modules beside a script started by its path, so there the name 
 import sys
 from pathlib import Path
 
-print(
-    f"error: start it as a module, from the project's folder: python -m training.{Path(sys.argv[0]).stem}",
-    file=sys.stderr,
-)
+name = Path(sys.argv[0]).stem if sys.argv[0].endswith(".py") else "train_ppo"
+print(f"error: start it as a module, from the project's folder: python -m training.{name}", file=sys.stderr)
 sys.exit(2)

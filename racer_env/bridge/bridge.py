@@ -1,8 +1,9 @@
 """Bridges that offer the same game: their URLs, protocol version and tracks."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from racer_env.tracks.starts import STANDING, make_placement
 
 VERSION_WITH_EXTENSIONS = 2
 
-TrackId = str | AnyTrack  # a name, or a track itself
+TrackId = str | Path | AnyTrack  # a name, a file, or a track itself
 
 
 class Bridge:
@@ -201,7 +202,7 @@ class Bridge:
 def bridge_at(
     stack: contextlib.ExitStack,
     bridge_url: str | Sequence[str] | Bridge | None,
-    tracks: Sequence[TrackId] = (),
+    tracks: Sequence[str | AnyTrack] = (),
     tracks_dir: str | Path | None = None,
 ) -> Bridge | None:
     """Return the bridges that an environment's argument stands for; None is the embedded simulator.
@@ -220,7 +221,7 @@ def bridge_at(
     return stack.enter_context(Bridge(urls, tracks=own))
 
 
-def own_tracks(tracks: Sequence[TrackId], tracks_dir: str | Path | None) -> list[Track]:
+def own_tracks(tracks: Sequence[str | AnyTrack], tracks_dir: str | Path | None) -> list[Track]:
     """Return the tracks that a bundled bridge must be given: loaded, from files, generated, and a whole folder's.
 
     Raises:
@@ -232,7 +233,7 @@ def own_tracks(tracks: Sequence[TrackId], tracks_dir: str | Path | None) -> list
     return own + ([] if tracks_dir is None else load_tracks([ALL_TRACKS], tracks_dir))
 
 
-def track_on(bridge: Bridge | None, track: TrackId, tracks_dir: str | Path | None = None) -> AnyTrack:
+def track_on(bridge: Bridge | None, track: str | AnyTrack, tracks_dir: str | Path | None = None) -> AnyTrack:
     """Return a track of a bridge, or of the embedded simulator.
 
     Raises:
@@ -246,14 +247,14 @@ def track_on(bridge: Bridge | None, track: TrackId, tracks_dir: str | Path | Non
 
 
 def tracks_on(
-    bridge: Bridge | None, track_id: TrackId | Sequence[TrackId], tracks_dir: str | Path | None = None
+    bridge: Bridge | None, track_id: Sequence[str | AnyTrack], tracks_dir: str | Path | None = None
 ) -> list[AnyTrack]:
     """Return the tracks that an environment's ``track_id`` stands for.
 
     Args:
         bridge: The bridges that have them; None is the embedded simulator.
-        track_id: One or more tracks or names. A name is an id, a path ending in ``.json``, ``all``, or a set of
-            generated tracks such as ``procedural:8``.
+        track_id: Tracks and names, see ``several``. A name is an id, a path ending in ``.json``, ``all``, or a set
+            of generated tracks such as ``procedural:8``.
         tracks_dir: Folder of the user's own track files.
 
     Raises:
@@ -261,7 +262,7 @@ def tracks_on(
         TrackError: A track does not exist, or the bridge has a different one under its id.
     """
     tracks: list[AnyTrack] = []
-    for item in several(track_id):
+    for item in track_id:
         if isinstance(item, str):
             names = expand_names([item], seed=0)
             tracks += bridge.tracks(names, tracks_dir) if bridge is not None else load_tracks(names, tracks_dir)
@@ -272,6 +273,25 @@ def tracks_on(
     return tracks
 
 
-def several(track_id: TrackId | Sequence[TrackId]) -> Sequence[TrackId]:
-    """Return an environment's ``track_id`` as a list, even if it is a single one."""
-    return [track_id] if isinstance(track_id, str | Track | UnseenTrack) else track_id
+def several(track_id: TrackId | Iterable[TrackId]) -> list[str | AnyTrack]:
+    """Return an environment's ``track_id`` as a list of names and tracks, even if it is a single one.
+
+    Raises:
+        ConfigError: Something in it is neither a name nor a track.
+    """
+    if isinstance(track_id, str | Path | Track | UnseenTrack) or not isinstance(track_id, Iterable):
+        return [one_track(track_id)]
+    return [one_track(item) for item in track_id]
+
+
+def one_track(track_id: Any) -> str | AnyTrack:
+    """Return a name, a path or a track as a name or a track.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    if isinstance(track_id, str | Path):
+        return str(track_id)
+    if isinstance(track_id, Track | UnseenTrack):
+        return track_id
+    raise ConfigError(f"track_id must be a track's name, its file or the track itself, got {str(track_id)[:60]!r}")

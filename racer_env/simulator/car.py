@@ -29,7 +29,7 @@ class SimulatorCar:
         """Put the car on the start line."""
         self._tracks_dir = tracks_dir
         self._config = config
-        self._simulators: OrderedDict[str, Simulator] = OrderedDict()  # the one used last at the end
+        self._simulators: OrderedDict[tuple[str, str], Simulator] = OrderedDict()  # the one used last at the end
         self.simulator = self._simulator_for(track)
 
     @property
@@ -65,7 +65,7 @@ class SimulatorCar:
         """Do nothing: the simulator holds no resources."""
 
     def _simulator_for(self, track_id: str | AnyTrack) -> Simulator:
-        key = track_id.fingerprint if isinstance(track_id, Track) else str(track_id)
+        key = (track_id.id, track_id.fingerprint) if isinstance(track_id, Track) else (str(track_id), "")
         if key in self._simulators:
             self._simulators.move_to_end(key)
         else:

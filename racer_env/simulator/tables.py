@@ -23,12 +23,16 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.contract import (
+    BRAKE,
     OBSERVED_ARC_LENGTH,
     OBSERVED_CENTRE_DISTANCE,
     OBSERVED_SPEED,
     OBSERVED_STEER,
     OBSERVED_YAW_RATE,
     RAY_COUNT,
+    STEER,
+    THROTTLE,
+    TICKS_PER_SECOND,
 )
 from racer_env.simulator.table_kernels import (
     BEGIN_BITS,
@@ -58,6 +62,7 @@ COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point se
 _READ_BY_KERNELS = (
     *(CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT, RAY_COUNT),
     *(OBSERVED_SPEED, OBSERVED_YAW_RATE, OBSERVED_STEER, OBSERVED_ARC_LENGTH, OBSERVED_CENTRE_DISTANCE),
+    *(STEER, THROTTLE, BRAKE, TICKS_PER_SECOND),
 )
 _LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS)
 TRACK_DTYPE = np.dtype(

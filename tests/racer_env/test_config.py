@@ -1,5 +1,6 @@
 """Reward weights and episode limits from JSON."""
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from racer_env.config import AiConfig, load_config, parse_config
+from racer_env.config import AiConfig, load_config, parse_config, resolve_config
 from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ConfigError
 
@@ -152,3 +153,16 @@ def test_a_configuration_made_in_python_is_checked_like_a_file(make: Callable[[]
     """Under the names of the file."""
     with pytest.raises(ConfigError, match=message):
         make()
+
+
+def test_an_environment_takes_a_configuration_as_an_object_a_dict_or_a_file(tmp_path: Path) -> None:
+    """All three say the same; a dict is checked as a file is."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"weights": {"speedBonus": 0.5}}))
+    from_file = resolve_config(None, path)
+    assert resolve_config({"weights": {"speedBonus": 0.5}}) == from_file
+    assert resolve_config(from_file) is from_file
+    with pytest.raises(ConfigError, match="unknown key 'speedBonuss'"):
+        resolve_config({"weights": {"speedBonuss": 0.5}})
+    with pytest.raises(ConfigError, match="config"):
+        resolve_config(3)  # type: ignore[arg-type]

@@ -101,6 +101,41 @@ def test_tracks_of_a_folder_are_known_to_both(tmp_path: Path, track: Track) -> N
     assert RacerVecEnv("all", tracks_dir=tmp_path).get_attr("track_id") == ["mine"]
 
 
+def test_files_and_any_kind_of_list_are_taken(tmp_path: Path, track: Track) -> None:
+    """Paths as well as text, tuples and generators as well as lists."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({**track.to_json(), "id": "mine"}))
+    assert RacerEnv(track_id=path).track.id == "mine"
+    assert RacerVecEnv(name for name in ("track-01", path)).get_attr("track_id") == ["track-01", "mine"]
+    env = RacerEnv()
+    env.reset(options={"track_id": path})
+    assert env.track.id == "mine"
+
+
+def test_tracks_with_the_same_road_are_told_apart(tmp_path: Path, track: Track) -> None:
+    """By their ids."""
+    for name in ("mine-a", "mine-b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({**track.to_json(), "id": name}))
+    env = RacerEnv(track_id="all", tracks_dir=tmp_path)
+    driven = []
+    for _ in range(2):
+        env.reset()
+        driven.append(env.track.id)
+    assert driven == ["mine-a", "mine-b"]
+
+
+@pytest.mark.parametrize("odd", [None, 5, [["track-01"]], {"track-01": 1.0}.values()])
+def test_what_cannot_be_a_track_is_refused_in_one_line(odd: object) -> None:
+    """As an argument of both, and as an option of a reset."""
+    for call in (
+        lambda: RacerEnv(track_id=odd),  # type: ignore[arg-type]
+        lambda: RacerVecEnv(odd),  # type: ignore[arg-type]
+        lambda: RacerEnv().reset(options={"track_id": odd}),
+    ):
+        with pytest.raises(ConfigError, match="track_id must be a track's name, its file or the track itself"):
+            call()
+
+
 @pytest.mark.parametrize("kind", [RacerEnv, RacerVecEnv])
 def test_what_is_no_track_is_refused_by_both(kind: type) -> None:
     """With the same words."""

@@ -20,7 +20,7 @@ def run(*arguments: str, folder: Path = PROJECT_ROOT) -> "subprocess.CompletedPr
 
 def test_the_list_has_a_line_for_every_script(capsys: pytest.CaptureFixture[str]) -> None:
     """Each with what it does."""
-    assert main() == 0
+    assert main([]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[2] for line in lines] == [f"training.{name}" for name in SCRIPTS]
     assert all(len(line.split()) > 5 for line in lines)
@@ -65,3 +65,10 @@ def test_the_help_waits_for_nothing_heavy(name: str) -> None:
     )
     result = run("-c", script)
     assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_a_start_in_the_wrong_folder_says_so_too() -> None:
+    """Where the package's own folder is the current one."""
+    result = run("-m", "training.train_ppo", folder=PROJECT_ROOT / "training")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: start it as a module, from the project's folder: python -m training.train_")

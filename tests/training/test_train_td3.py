@@ -61,6 +61,12 @@ def test_another_script_names_the_right_one(tmp_path: Path, capsys: pytest.Captu
     assert "is a TD3 model; what goes on with it is python -m training.train_td3" in capsys.readouterr().err
 
 
+def test_noise_that_it_does_not_have_is_refused(trained_td3: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rather than passed over."""
+    assert evaluate.main(["--model", str(trained_td3 / "models" / "lap_final"), "--no-deterministic"]) == 2
+    assert "is a TD3 model, whose policy has no noise; leave out --no-deterministic" in capsys.readouterr().err
+
+
 def test_what_is_exported_drives_as_the_model(
     trained_td3: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

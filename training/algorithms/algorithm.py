@@ -27,6 +27,7 @@ class Algorithm:
         output: Output of the last layer of its deterministic policy: actions that are clipped to their bounds
             ("clipped"), numbers that tanh maps into [-1, 1] ("tanh"), or numbers within [-1, 1] ("scaled").
         head: Layers of that policy, as attribute paths starting at the policy.
+        is_stochastic: Whether its policy can drive with exploration noise once it is trained.
         has_buffer: Whether it learns from a replay buffer.
         in_weights: Hyper-parameters that only set a fresh network's initial weights; loaded weights bring their own.
         adapted: Hyper-parameters that are initial values, which training then adapts.
@@ -43,6 +44,7 @@ class Algorithm:
     to_drive: ClassVar[dict[str, Any]]
     output: ClassVar[Literal["clipped", "tanh", "scaled"]]
     head: ClassVar[tuple[str, ...]]
+    is_stochastic: ClassVar[bool] = True
     has_buffer: ClassVar[bool] = False
     in_weights: ClassVar[tuple[str, ...]] = ()
     adapted: ClassVar[tuple[str, ...]] = ()

@@ -10,7 +10,6 @@ ends in ``.npz``.
 import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from racer_env.errors import ModelError
 from training.checkpoints.data import ModelData, read_model_data
@@ -18,12 +17,10 @@ from training.checkpoints.writing import beside, digest_of
 from training.console.arguments import MODELS_DIR
 from training.console.messages import note
 
-if TYPE_CHECKING:
-    pass
-
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
 # Files of an exported driver, in a folder of its own.
 MODEL_NAME, STATISTICS_NAME, DRIVER_NAME = "model.onnx", "vecnorm_stats.json", "driver.onnx"
+PRETRAINED = "pretrained"  # the driver that comes with the project, unless one of the user's runs has this name
 
 PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
 TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
@@ -99,6 +96,8 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     hint = f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
     if (path / DRIVER_NAME).is_file():
         hint = f"{path} is the folder of an exported one, {path / DRIVER_NAME}"
+    if str(name) == PRETRAINED:
+        hint = "the driver of that name is an exported one, which can drive and no more"
     raise ModelError(f"no model or run {name}; {hint}")
 
 

@@ -7,13 +7,12 @@ from racer_env.physics import Physics
 from racer_env.project import PRETRAINED_DRIVER
 from training.checkpoints.checkpoint import find_checkpoint
 from training.checkpoints.data import check_physics, read_model_data
-from training.checkpoints.files import find_model, is_model_or_run
+from training.checkpoints.files import PRETRAINED, find_model, is_model_or_run
 from training.console.arguments import MODELS_DIR
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 
 SCRIPTED = "scripted"
-PRETRAINED = "pretrained"  # the driver that comes with the project, unless one of the user's runs has this name
 
 
 def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
@@ -73,6 +72,9 @@ def load_driver(
             raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
         return load_onnx_driver(exported, None if any_physics else physics)
     checkpoint = find_checkpoint(name, models_dir, statistics=vecnorm, normalises=normalise)
+    algorithm = checkpoint.data.algorithm
+    if not deterministic and not algorithm.is_stochastic:
+        raise ModelError(f"{name} is a {algorithm.name} model, whose policy has no noise; leave out --no-deterministic")
     if not any_physics:
         check_physics(checkpoint.data, physics)
     from training.drivers.trained import load_trained_driver  # PyTorch takes 2 s to load

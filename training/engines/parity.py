@@ -41,7 +41,7 @@ SAME_LENGTH = 1e-3  # relative; larger than the error of that estimate
 
 # All weights differ and none is 0, so that mixed-up components show.
 _WEIGHTS = {
-    field.name: (-1 if field.name.endswith("_penalty") else 1) * (index + 1) / 1000
+    field.name: -(index + 1) / 1000 if field.name.endswith("_penalty") else (index + 1) / 200
     for index, field in enumerate(dataclasses.fields(RewardWeights))
     if field.name.endswith(("_penalty", "_bonus"))
 }

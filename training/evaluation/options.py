@@ -8,10 +8,11 @@ from pathlib import Path
 from racer_env.config import AiConfig, load_config
 from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, WHOLE
+from training.checkpoints.files import PRETRAINED
 from training.console.arguments import add_driver_arguments, add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import Parser, whole_number
-from training.drivers.loading import PRETRAINED, SCRIPTED
+from training.drivers.loading import SCRIPTED
 from training.evaluation.par_times import holds_par_times
 
 DEFAULT_LAPS = 3

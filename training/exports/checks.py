@@ -85,7 +85,7 @@ def real_observations(
 ) -> Observations:
     """Return observations (count, 14) of a driver that starts all over the tracks."""
     cars = max(20, len(tracks))
-    env = RacerVecEnv(tracks, cars, random_start_share=1.0, bridge_url=EMBEDDED)
+    env = RacerVecEnv(tracks, cars, AiConfig(), random_start_share=1.0, bridge_url=EMBEDDED)
     env.seed(seed)
     seen: list[Any] = [env.reset()]
     while len(seen) * cars < count:

@@ -290,7 +290,8 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
     usual = before.get("track_seed", DEFAULT_TRACK_SEED)
     try:
-        check_track_seed(values["track_seed"], usual, values["track_id"], values["eval_track_id"])
+        # Sets that the user has not named are those of a preset or of the run before.
+        check_track_seed(values["track_seed"], usual, values["track_id"], arguments.eval_track_id or ())
         values["track_id"] = expand_names(values["track_id"], values["track_seed"])
     except (ConfigError, TrackError) as error:
         parser.error(str(error))
@@ -319,7 +320,7 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
     presets = [read_preset(path) for path in paths]
     for path, preset in zip(paths, presets, strict=True):
         if preset.algorithm not in (None, algorithm.name):
-            raise ConfigError(f"{path} is for {preset.algorithm}, not for {algorithm.name}")
+            raise ConfigError(f"preset {path.stem} is for {preset.algorithm}, not for {algorithm.name}")
         override(algorithm.settings(), preset.hyperparameters, str(path))
     return presets
 

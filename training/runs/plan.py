@@ -64,7 +64,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     """
     beginning, resumed = options.beginning, options.resumed
     if beginning is not None:
-        _check_beginning(algorithm, beginning.data, bridge)
+        _check_beginning(algorithm, beginning.data, bridge, goes_on=resumed is not None)
     settings, changes = _settings(algorithm, options)
     config, differences = _config(resumed, options.config)
     own = beginning.data.track_ids if beginning is not None else []
@@ -110,11 +110,10 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     )
 
 
-def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | None) -> None:
+def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | None, *, goes_on: bool) -> None:
     if data.algorithm.name != algorithm.name:
-        raise ModelError(
-            f"{data.path} is a {data.algorithm.name} model; what goes on with it is python -m {data.algorithm.script}"
-        )
+        what = "what goes on with it" if goes_on else "what can begin from it"
+        raise ModelError(f"{data.path} is a {data.algorithm.name} model; {what} is python -m {data.algorithm.script}")
     check_physics(data, physics_behind(bridge))
 
 

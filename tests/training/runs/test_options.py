@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from racer_env.errors import ModelError
 from tests.runs import folders, ppo
 from training import train_ppo
 from training.algorithms.registry import algorithm_named
@@ -56,12 +57,20 @@ def test_sets_are_written_out_with_their_seed(tmp_path: Path) -> None:
     assert options.track_id == ["procedural-4-0", "procedural-4-1"]
 
 
-def test_a_seed_without_a_set_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """As an error of the command line."""
+@pytest.mark.parametrize("arguments", [[], ["--preset", "general", "--track-id", "track-01"]])
+def test_a_seed_without_a_set_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """As an error of the command line; tracks of a preset's evaluations are not the user's."""
     with pytest.raises(SystemExit) as stop:
-        options_of("--track-seed", "4")
+        options_of("--track-seed", "4", *arguments)
     assert stop.value.code == 2
     assert "--track-seed is of sets of generated tracks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--resume", "--initialize-from"])
+def test_an_empty_name_is_no_fresh_run(flag: str) -> None:
+    """As a shell makes of a variable that is not set."""
+    with pytest.raises(ModelError, match="expected the path of a model or the name of a run, got ''"):
+        options_of(flag, "")
 
 
 def test_options_do_not_change() -> None:

@@ -44,6 +44,7 @@ class Td3(Algorithm):
     to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}
     output = "scaled"
     head = ("actor.mu",)
+    is_stochastic = False
     has_buffer = True
 
     def arguments(self, settings: Td3Settings, cars: int) -> dict[str, Any]:
