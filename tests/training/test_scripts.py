@@ -1,6 +1,7 @@
 """The scripts at the door: their list, how they are started, and their help."""
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,27 @@ def test_a_start_in_the_wrong_folder_says_so_too() -> None:
     result = run("-m", "training.train_ppo", folder=PROJECT_ROOT / "training")
     assert result.returncode == 2
     assert result.stderr.startswith("error: start it as a module, from the project's folder: python -m training.train_")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("encoding", "script"),
+    [
+        ("ascii", "train_ppo --timesteps 4096 --num-envs 8 --eval-freq 0 --run-name ыы --models-dir й --logs-dir й"),
+        ("cp1252", "evaluate --model scripted --laps 1 --record й/lap.npz"),
+    ],
+)
+def test_a_name_that_cannot_be_printed_ends_nothing(encoding: str, script: str, tmp_path: Path) -> None:
+    """It is shown as an escape sequence; work that is done is saved."""
+    (tmp_path / "й").mkdir()
+    result = subprocess.run(
+        [sys.executable, "-m", *f"training.{script}".split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(PROJECT_ROOT)},
+        capture_output=True,
+        encoding=encoding,
+        timeout=50,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "saved \\u0439" in result.stdout
+    assert list((tmp_path / "й").glob("*.zip")) or list((tmp_path / "й").glob("*.npz"))

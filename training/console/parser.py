@@ -1,6 +1,7 @@
 """A script's command line: its parser, number checks, and how errors become exit codes."""
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -40,6 +41,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, expand sets of generated tracks into names, and refuse a --track-seed that has no effect."""
+        _escape_what_cannot_be_printed()
         arguments = super().parse_args(args, namespace)
         if getattr(arguments, "track_id", None) is not None and not self._defers_tracks:
             try:
@@ -53,6 +55,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and exit with code 2."""
         self.exit(COULD_NOT_RUN, f"error: {message} (--help explains all arguments)\n")
+
+
+def _escape_what_cannot_be_printed() -> None:
+    """Let a terminal of another encoding show a character as an escape sequence; it must not end a training run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> None:
