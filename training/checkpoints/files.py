@@ -13,7 +13,7 @@ from pathlib import Path
 
 from racer_env.errors import ModelError
 from training.checkpoints.data import ModelData, read_model_data
-from training.checkpoints.writing import beside, digest_of
+from training.checkpoints.writing import beside, digest_of, move
 from training.console.arguments import MODELS_DIR
 from training.console.messages import note
 
@@ -188,7 +188,7 @@ def settle(model: Path) -> None:
     except ModelError:
         is_whole = False
     if not is_whole:
-        waiting.replace(model)
+        move(waiting, model)
         note(f"completed {model}, whose saving had been cut off")
 
 

@@ -14,7 +14,7 @@ from training.checkpoints.files import buffer_path, document_path, statistics_pa
 from training.checkpoints.pruning import prune_buffers
 from training.checkpoints.replay_buffer import write_buffer
 from training.checkpoints.statistics import write_document
-from training.checkpoints.writing import beside, digest_of, flush_folder
+from training.checkpoints.writing import beside, digest_of, flush_folder, move
 from training.console.interruption import Interruption
 
 NO_BUFFER = "none"  # instead of the digest, if there is no replay buffer
@@ -61,7 +61,7 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
             raise
         for part in parts:
             if beside(part).exists():  # a reader may have settled the model in the meantime
-                beside(part).replace(part)
+                move(beside(part), part)
         flush_folder(path.parent)
         if buffer is not None:
             prune_buffers(path)

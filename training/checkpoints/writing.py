@@ -3,13 +3,34 @@
 import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+PATIENCE = 1.0  # seconds in which a refused renaming is tried again
 
 
 def beside(path: Path) -> Path:
     """Return the temporary path that a file is written to before it takes its name."""
     return path.with_name(f".{path.stem}.partial{path.suffix}")
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a file, replacing ``target``. On Windows that is refused while another process reads the file.
+
+    Raises:
+        OSError: It cannot be renamed; if permission was denied, for longer than a second.
+    """
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            source.replace(target)
+        except PermissionError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(PATIENCE / 50)
+        else:
+            return
 
 
 @contextlib.contextmanager
@@ -18,7 +39,7 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield beside(path)
-        beside(path).replace(path)
+        move(beside(path), path)
     finally:
         beside(path).unlink(missing_ok=True)
 

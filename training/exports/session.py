@@ -9,6 +9,7 @@ from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.statistics import load_statistics
+from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
 from training.exports.files import write_files
@@ -45,7 +46,7 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
             say("nothing was written")
             return False
         for name in (MODEL_NAME, STATISTICS_NAME, DRIVER_NAME):
-            (beside / name).replace(folder / name)
+            move(beside / name, folder / name)
     for what, difference in differences.items():
         say(f"{what}: equals the model, largest difference of an action {difference:.1e}")
     for name, meaning in (

@@ -14,6 +14,7 @@ from racer_env.errors import ModelError, RunError
 from training.checkpoints.data import ModelData, read_model_data
 from training.checkpoints.files import BEST, COMPANIONS, PERIODIC, TAGGED, model_path, models_of, run_of, settle
 from training.checkpoints.pruning import delete_model
+from training.checkpoints.writing import move
 from training.console.messages import note
 
 RECORD_NAME = "config.json"  # record of what the run was started with
@@ -212,7 +213,7 @@ def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
     if is_copied:
         shutil.copy2(path, kept)
         return
-    path.rename(kept)  # at every instant, one of the two is whole
+    move(path, kept)  # at every instant, one of the two is whole
     for place in parts:
         place(path).unlink()
 
