@@ -2,7 +2,7 @@
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -108,22 +108,23 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def until_competent(train: Callable[..., int], folder: Path) -> Path:
+    """Train a run ``lap`` into a folder with the defaults, until it is competent, and return the folder."""
+    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
+    assert train(folder, *arguments) == 0
+    return folder
+
+
 @pytest.fixture(scope="session")
 def trained_sac(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a SAC run ``lap`` with the defaults, until it is competent; to be read only."""
-    folder = tmp_path_factory.mktemp("trained_sac")
-    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
-    assert runs.sac(folder, *arguments) == 0
-    return folder
+    return until_competent(runs.sac, tmp_path_factory.mktemp("trained_sac"))
 
 
 @pytest.fixture(scope="session")
 def trained_td3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a TD3 run ``lap`` with the defaults, until it is competent; to be read only."""
-    folder = tmp_path_factory.mktemp("trained_td3")
-    arguments = ["--run-name", "lap", "--stop-when-competent", "--eval-freq", "1500", "--timesteps", "20000"]
-    assert runs.td3(folder, *arguments) == 0
-    return folder
+    return until_competent(runs.td3, tmp_path_factory.mktemp("trained_td3"))
 
 
 @pytest.fixture(scope="session")
