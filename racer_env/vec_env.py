@@ -73,9 +73,9 @@ class RacerVecEnv(VecEnv):
     ``lapStepCount`` is the ``stepCount`` of the tick on which it did. An episode that ends on an earlier tick ends the
     step for its car, which coasts through the remaining ticks in its new episode.
 
-    Seed s gives car i the seed s + i, so car i of N draws what a single car with that seed would; over a bridge with
-    many cars on a connection, this holds until the environment is reset a second time without a seed. A bridge of
-    version 1 of the protocol has a connection per car, and only standing starts.
+    A car draws its starts independently of the others, and car i of a seed draws the same however many there are;
+    over a bridge with many cars on a connection, this holds until the environment is reset a second time without a
+    seed. A bridge of version 1 of the protocol has a connection per car, and only standing starts.
     """
 
     def __init__(
@@ -150,6 +150,19 @@ class RacerVecEnv(VecEnv):
         if not isinstance(engine, SimulatorEngine):
             raise ConfigError("this environment drives over a bridge and has no simulator; make one without bridge_url")
         return engine.simulator
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the cars' starts from the next reset on; those of other seeds have nothing in common with them.
+
+        Args:
+            seed: Whole number from 0; None draws one.
+
+        Returns:
+            Seed of each car.
+        """
+        drawn = np.random.SeedSequence(seed).generate_state(self.num_envs, np.uint64)
+        self._seeds = [int(value) for value in drawn]
+        return self._seeds
 
     def reset(self) -> VecEnvObs:
         """Begin an episode for every car; seeds and options set beforehand are used once.

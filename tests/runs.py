@@ -69,7 +69,7 @@ def make_fresh(folder: Path, name: str = "fresh_final", **attributes: Any) -> Pa
     options = make_options(ALGORITHM, make_parser(ALGORITHM).parse_args(arguments))
     run = dataclasses.replace(make_plan(ALGORITHM, options, None).run, name="fresh", logs_dir=folder)
     env = make_training_env(run)
-    model = ALGORITHM.make_model(env, run.settings, ALGORITHM.arguments(run.settings, 4), 0, "cpu")
+    model = ALGORITHM.make_model(env, run.settings, ALGORITHM.arguments(run.settings, 4, 1), 0, "cpu")
     env.reset()
     env.step(np.zeros((4, 3)))
     known = {"physics_fingerprint": load_physics().fingerprint, "track_ids": ["track-01"], "action_repeat": 1}

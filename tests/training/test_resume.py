@@ -41,7 +41,7 @@ def test_resume_continues_counter_statistics_and_optimiser(run: Path, capsys: py
     assert ppo(run, "--resume", str(run / "models" / "lap_60032_steps"), "--timesteps", "8192") == 0
     output = capsys.readouterr().out
     assert "resumed" in output
-    assert "the learning rate goes on from 0.00012 to 0, computed against 68,224 steps: 60,032 done and 8,192" in output
+    assert "the learning rate falls from 0.00012 to 0, computed against 68,224 steps: 60,032 done and 8,192" in output
     after = load(run / "models" / "lap_final.zip")
     assert after.num_timesteps == 60032 + 8192
     assert after.policy.optimizer.state_dict()["state"][0]["step"] == optimiser + 2 * 20

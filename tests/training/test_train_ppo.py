@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.physics import load_physics
 from tests.runs import data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
-from training.algorithms.algorithm import Linear
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 
 pytestmark = pytest.mark.timeout(60)
@@ -110,7 +110,7 @@ def test_few_cars_keep_the_rollout_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize("minibatches", [1, 4, 7, 64, 1024])
 def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
     """A last one of a single sample would spoil the update; none is smaller than two."""
-    arguments = ALGORITHM.arguments(PpoSettings(minibatches=minibatches), cars)
+    arguments = ALGORITHM.arguments(PpoSettings(minibatches=minibatches), cars, 1000)
     assert arguments["n_steps"] * cars == arguments["batch_size"] * minibatches
     assert arguments["batch_size"] >= 2
     assert arguments["n_steps"] * cars >= 4096 - cars
@@ -118,16 +118,33 @@ def test_minibatches_are_of_equal_size(cars: int, minibatches: int) -> None:
 
 def test_a_rollout_is_as_long_as_asked() -> None:
     """For each of many cars at least so many steps; few cars drive longer."""
-    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 96)["n_steps"] == 256
-    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 8)["n_steps"] == 512
+    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 96, 1000)["n_steps"] == 256
+    assert ALGORITHM.arguments(PpoSettings(steps_per_car=256), 8, 1000)["n_steps"] == 512
 
 
-def test_a_rollout_far_beyond_the_end_spoils_nothing(tmp_path: Path) -> None:
-    """A single step asked for is a whole rollout; the learning rate, which falls to 0, does not fall below."""
+def test_an_update_has_the_learning_rate_of_its_rollouts_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It falls to 0 at the end of the run, and no update is made with 0."""
+    rates: list[float] = []
+    monkeypatch.setattr(
+        "stable_baselines3.ppo.ppo.PPO._update_learning_rate", lambda self, _: rates.append(rate_of(self))
+    )
+    assert ppo(tmp_path, "--timesteps", "10000", "--run-name", "three") == 0
+    assert rates == pytest.approx([1e-3, 1e-3 * (1 - 0.4096), 1e-3 * (1 - 0.8192)])
+
+
+def rate_of(model: Any) -> float:
+    """Return the learning rate of an update that begins now."""
+    return float(model.lr_schedule(model._current_progress_remaining))
+
+
+def test_a_run_of_one_rollout_learns(tmp_path: Path) -> None:
+    """A single step asked for is a whole rollout; going on for one changes the weights."""
     assert ppo(tmp_path, "--timesteps", "1", "--run-name", "one") == 0
     assert data_of(tmp_path, "one_final").steps == 4096
-    assert Linear(0.5, 0.1)(0.5) == pytest.approx(0.3)
-    assert Linear(0.5, 0.1)(-3.0) == pytest.approx(0.1)
+    first = weights(tmp_path / "models" / "one_final.zip")
+    assert ppo(tmp_path, "--resume", "one", "--timesteps", "4000") == 0
+    second = weights(tmp_path / "models" / "one_final.zip")
+    assert all(abs(before - after).max() > 1e-4 for before, after in zip(first, second, strict=True))
 
 
 def test_hyperparameters_reach_the_algorithm(tmp_path: Path) -> None:

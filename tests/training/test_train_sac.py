@@ -47,3 +47,16 @@ def test_checkpoints_come_as_with_ppo(tmp_path: Path) -> None:
     assert sac(tmp_path, *arguments, *SMALL_SAC) == 0
     names = {path.name for path in (tmp_path / "models").iterdir() if path.suffix in (".zip", ".npz")}
     assert names == {"k_160_steps.zip", "k_200_steps.zip", "k_final.zip", "k_final_replay_buffer.npz"}
+
+
+def test_a_run_within_its_warm_up_says_that_nothing_was_learned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the run and after it, and the same when it goes on."""
+    quick = [*SMALL_SAC, "--set", "learning_starts=400"]
+    assert sac(tmp_path, "--timesteps", "40", "--run-name", "early", *quick) == 0
+    output = capsys.readouterr().out
+    assert "warning: --timesteps 40 ends before the first update, after 400 steps" in output
+    assert "warning: nothing was learned" in output
+    assert sac(tmp_path, "--resume", "early", "--timesteps", "40") == 0
+    assert "warning: nothing was learned" in capsys.readouterr().out

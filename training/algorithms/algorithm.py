@@ -9,6 +9,7 @@ from training.algorithms.settings import Settings
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.policies import BasePolicy
+    from stable_baselines3.common.utils import LinearSchedule
     from stable_baselines3.common.vec_env import VecNormalize
 
 VERSION_1_CARS = 8  # each car needs its own connection and simulation, so more cars are no faster
@@ -65,12 +66,13 @@ class Algorithm:
         """Its policy class for vector observations."""
         return self.model_class.policy_aliases["MlpPolicy"]
 
-    def arguments(self, settings: Any, cars: int) -> dict[str, Any]:
+    def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the constructor arguments that apply to a resumed model as well.
 
         Args:
             settings: Hyper-parameters of the algorithm.
             cars: Number of cars in training.
+            total_steps: Step counter at which the run ends, with the steps of a resumed model.
         """
         raise NotImplementedError
 
@@ -106,13 +108,17 @@ class Algorithm:
         return (*Settings.MADE_WITH, *self.in_weights, *(self.adapted if resumes else ()))
 
 
-class Linear:
-    """A schedule that changes linearly from one value to another over the run."""
+def falling(rate: float, rollout: int, total_steps: int) -> "LinearSchedule":
+    """Return a learning rate that falls linearly to 0 over the run; an update has the rate of its rollout's begin.
 
-    def __init__(self, start: float, end: float) -> None:
-        self.start = start
-        self.end = end
+    stable-baselines3 asks for the rate after a rollout, when nothing is left of the run after the last one.
 
-    def __call__(self, remaining: float) -> float:
-        """Return the value with a share ``remaining`` of the run left; below 0 if the last rollout exceeds the run."""
-        return self.end + (self.start - self.end) * max(remaining, 0.0)
+    Args:
+        rate: Learning rate at step 0.
+        rollout: Environment steps of all cars in a rollout.
+        total_steps: Step counter at which the run ends.
+    """
+    shifted = 1 + rollout / total_steps
+    make = importlib.import_module("stable_baselines3.common.utils").LinearSchedule
+    schedule: LinearSchedule = make(rate * shifted, 0.0, shifted)
+    return schedule

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from racer_env.contract import MAX_ACTION_REPEAT
-from training.algorithms.algorithm import Algorithm, Linear
+from training.algorithms.algorithm import Algorithm
 from training.algorithms.settings import Settings, setting
 
 
@@ -35,10 +35,10 @@ class OffPolicy(Algorithm):
     to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}
     has_buffer = True
 
-    def arguments(self, settings: Any, cars: int) -> dict[str, Any]:
+    def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the arguments that all of them have; ``settings`` are ``OffPolicySettings``."""
         return {
-            "learning_rate": Linear(settings.learning_rate, settings.learning_rate),
+            "learning_rate": settings.learning_rate,
             "train_freq": 1,
             "gradient_steps": settings.gradient_steps,
             "batch_size": settings.batch_size,

@@ -2,6 +2,7 @@
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.contract import OBSERVED_ARC_LENGTH
@@ -58,13 +59,13 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
         env: Environment to train on.
         transitions: The replay buffer of a resumed model.
     """
-    arguments = run.algorithm.arguments(run.settings, run.num_envs)
+    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
     if plan.resumed is not None:
         model = load_model(plan.resumed, env, run.device, seed=run.draw_seed, **arguments)
         say(f"resumed {plan.resumed.path} at {model.num_timesteps:,} steps")
         _say_learning_rate(run, model)
         if isinstance(model, OffPolicyAlgorithm):
-            _fill_buffer(model, transitions, run.timesteps)
+            _fill_buffer(model, transitions)
     else:
         model = run.algorithm.make_model(env, run.settings, arguments, run.seed, run.device)
         if plan.beginning is not None:
@@ -73,6 +74,8 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
             say(f"began with the weights and statistics of {plan.beginning.data.path}")
         if run.settings.progress_withheld:
             make_indifferent(model, OBSERVED_ARC_LENGTH)
+    if isinstance(model, OffPolicyAlgorithm):
+        _warn_of_long_warm_up(run, model)
     physics = physics_behind(run.bridge)
     remember(
         model,
@@ -90,22 +93,27 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
 
 
 def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:
-    total = run.first_step + run.timesteps
-    now, then = model.lr_schedule(run.timesteps / total), model.lr_schedule(0.0)
-    if now == then:
-        say(f"the learning rate stays at {now:.3g}")
+    if not isinstance(model, OnPolicyAlgorithm):
+        say(f"the learning rate stays at {run.settings.learning_rate:.3g}")
         return
+    rollout = model.n_steps * model.n_envs
+    rate = model.lr_schedule(1 - (run.first_step + rollout) / run.last_step)
     say(
-        f"the learning rate goes on from {now:.3g} to {then:.3g}, computed against {total:,} steps: {run.first_step:,} "
-        f"done and {run.timesteps:,} added"
+        f"the learning rate falls from {rate:.3g} to 0, computed against {run.last_step:,} steps: "
+        f"{run.first_step:,} done and {run.timesteps:,} added"
     )
 
 
-def _fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions | None, timesteps: int) -> None:
+def _fill_buffer(model: OffPolicyAlgorithm, transitions: Transitions | None) -> None:
     """Load the replay buffer that was saved with a model, or say that it is filled again."""
     if transitions is not None:
         say(f"took over {count_of(fill_buffer(model, transitions), 'step')} of its replay buffer")
         return
     say(f"it has no replay buffer: it drives {count_of(model.learning_starts, 'step')} before it learns on")
-    if timesteps <= model.learning_starts:
-        say(f"warning: --timesteps {timesteps} ends before that; it will not learn anything")
+
+
+def _warn_of_long_warm_up(run: Run, model: OffPolicyAlgorithm) -> None:
+    buffer = model.replay_buffer
+    missing = model.learning_starts - (buffer.size() * buffer.n_envs if buffer is not None else 0)
+    if run.timesteps <= missing:
+        say(f"warning: --timesteps {run.timesteps} ends before the first update, after {count_of(missing, 'step')}")

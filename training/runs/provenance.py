@@ -30,7 +30,7 @@ def write_record(plan: Plan, run: Run) -> Path:
         run: The plan's run, under its final name.
     """
     physics = physics_behind(run.bridge)
-    arguments = run.algorithm.arguments(run.settings, run.num_envs)
+    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
     record = {
         "run": run.name,
         "algorithm": run.algorithm.name,

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from racer_env.bridge.bridge import Bridge
 from racer_env.config import AiConfig
 from racer_env.tracks import AnyTrack
@@ -11,7 +13,6 @@ from training.algorithms.algorithm import Algorithm
 from training.algorithms.settings import Settings
 from training.checkpoints.files import model_path
 from training.console.messages import command_line
-from training.console.parser import MAX_SEED
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,12 @@ class Run:
     @property
     def draw_seed(self) -> int:
         """Seed of everything drawn from now on; repeating the same starts and noise would teach a driver nothing."""
-        return (self.seed + self.first_step) % (MAX_SEED + 1)
+        return int(np.random.SeedSequence([self.seed, self.first_step]).generate_state(1)[0])
+
+    @property
+    def last_step(self) -> int:
+        """Step counter at which the run ends; the last rollout may go a little beyond it."""
+        return self.first_step + self.timesteps
 
     @property
     def log_dir(self) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import unwrap_vec_wrapper
 
@@ -22,6 +23,11 @@ def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]
     if settings.steering_penalty_schedule is not None:
         schedules.append(SteeringPenaltySchedule(*settings.steering_penalty_schedule))
     return schedules
+
+
+def _share_left(model: BaseAlgorithm) -> float:
+    """Return the share of a run that is left; stable-baselines3's own is that of the last update, or of another run."""
+    return max(1 - model.num_timesteps / model._total_timesteps, 0.0)
 
 
 class LogSchedule(PeriodicCallback):
@@ -81,7 +87,7 @@ class ExplorationSchedule(BaseCallback):
         self._end = end
 
     def _on_rollout_start(self) -> None:
-        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        remaining = _share_left(self.model)
         limit = self._end + (self._start - self._end) * remaining
         log_std: Any = self.model.policy.log_std
         with torch.no_grad():
@@ -109,7 +115,7 @@ class SteeringPenaltySchedule(BaseCallback):
         self._end = end
 
     def _on_rollout_start(self) -> None:
-        remaining = max(float(self.model._current_progress_remaining), 0.0)
+        remaining = _share_left(self.model)
         shaped = unwrap_vec_wrapper(self.training_env, SmoothSteering)
         if shaped is not None:
             shaped.weight = self._end * (self._start / self._end) ** remaining

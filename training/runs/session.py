@@ -93,7 +93,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.timesteps)
     is_off_policy = isinstance(model, OffPolicyAlgorithm)
-    began = time.monotonic()
+    began, updates = time.monotonic(), model._n_updates
     with contextlib.ExitStack() as stack:
         stack.enter_context(Interruption())
         stack.callback(env.close)
@@ -125,6 +125,8 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
             raise ended_by from ended_by.__cause__
     progress.close()
     say_end(run, model.num_timesteps - run.first_step, time.monotonic() - began, metrics, best)
+    if model._n_updates == updates:
+        say("warning: nothing was learned, as the run ended before its first update; train for more --timesteps")
     return DONE
 
 

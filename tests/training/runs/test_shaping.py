@@ -127,7 +127,7 @@ def test_the_noise_falls(tmp_path: Path) -> None:
     assert float(log_std.max()) < -2.3
     callback = ExplorationSchedule((-1.0, -0.5, -0.5), -2.0)
     policy: Any = type("Policy", (), {"log_std": torch.tensor([-1.2, -0.1, 0.3])})()
-    callback.model = type("Model", (), {"policy": policy, "_current_progress_remaining": 0.5})()  # type: ignore[assignment]
+    callback.model = type("Model", (), {"policy": policy, "num_timesteps": 50, "_total_timesteps": 100})()  # type: ignore[assignment]
     callback._on_rollout_start()
     assert policy.log_std.tolist() == pytest.approx([-1.5, -1.25, -1.25])
 
@@ -138,8 +138,8 @@ def test_the_penalty_grows(track: Track) -> None:
     env = VecNormalize(Withheld(shaped, [OBSERVED_ARC_LENGTH]))
     callback = SteeringPenaltySchedule(4.0, 64.0)
     weights = []
-    for remaining in (1.0, 0.5, 0.0, -0.1):
-        model = {"_current_progress_remaining": remaining, "get_env": lambda self: env}
+    for done in (0, 50, 100, 110):
+        model = {"num_timesteps": done, "_total_timesteps": 100, "get_env": lambda self: env}
         callback.model = type("Model", (), model)()  # type: ignore[assignment]
         callback._on_rollout_start()
         weights.append(shaped.weight)

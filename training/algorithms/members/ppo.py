@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from training.algorithms.algorithm import Algorithm, Linear
+from training.algorithms.algorithm import Algorithm, falling
 from training.algorithms.settings import Settings, setting
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class Ppo(Algorithm):
     head = ("mlp_extractor.policy_net", "action_net")
     in_weights = ("log_std", "bias")
 
-    def arguments(self, settings: PpoSettings, cars: int) -> dict[str, Any]:
+    def arguments(self, settings: PpoSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return PPO's arguments: few cars take more steps each, to keep rollouts long; minibatches are equal."""
         least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
         unit = settings.minibatches // math.gcd(settings.minibatches, cars)
         n_steps = math.ceil(least / unit) * unit
         return {
-            "learning_rate": Linear(settings.learning_rate, 0.0),
+            "learning_rate": falling(settings.learning_rate, n_steps * cars, total_steps),
             "n_steps": n_steps,
             "batch_size": n_steps * cars // settings.minibatches,
             "n_epochs": settings.epochs,

@@ -29,9 +29,9 @@ class Sac(OffPolicy):
     head = ("actor.latent_pi", "actor.mu")
     adapted = ("entropy",)
 
-    def arguments(self, settings: SacSettings, cars: int) -> dict[str, Any]:
+    def arguments(self, settings: SacSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return SAC's arguments, which do not depend on the number of cars."""
-        return super().arguments(settings, cars) | {
+        return super().arguments(settings, cars, total_steps) | {
             "ent_coef": f"auto_{settings.entropy}",
             "target_entropy": settings.target_entropy,
         }

@@ -33,11 +33,11 @@ class Td3(OffPolicy):
     head = ("actor.mu",)
     is_stochastic = False
 
-    def arguments(self, settings: Td3Settings, cars: int) -> dict[str, Any]:
+    def arguments(self, settings: Td3Settings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return TD3's arguments; every car has its own noise."""
         noise: Any = importlib.import_module("stable_baselines3.common.noise")
         one = noise.NormalActionNoise([0.0] * ACTION_SIZE, [settings.exploration_noise] * ACTION_SIZE)
-        return super().arguments(settings, cars) | {
+        return super().arguments(settings, cars, total_steps) | {
             "action_noise": noise.VectorizedActionNoise(one, cars),
             "policy_delay": settings.policy_delay,
             "target_policy_noise": settings.target_noise,
