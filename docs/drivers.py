@@ -1,0 +1,112 @@
+"""Make the tables of drivers.md: ``python docs/drivers.py --output-dir figures``, from the project's folder.
+
+Trains every preset with three seeds, which takes about 40 minutes on two cores, and prints the rows. Runs that are
+finished in ``--output-dir`` are not trained again.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+TRACKS = ("track-01", "track-02", "track-03")
+SEEDS = ("0", "1", "2")
+
+
+def main() -> None:
+    """Print the rows of the presets that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output-dir", type=Path, required=True, help="folder of the runs")
+    parser.add_argument("--preset", nargs="+", choices=sorted(TABLES), default=sorted(TABLES), help="default: all")
+    arguments = parser.parse_args()
+    for preset in arguments.preset:
+        print(f"--preset {preset}", flush=True)
+        TABLES[preset](arguments.output_dir, preset)
+
+
+def train(folder: Path, name: str, *options: str) -> Path:
+    """Train a run, if it is not finished yet, and return its best model, or its last one."""
+    models = folder / "models"
+    if not (models / f"{name}_final.zip").is_file():
+        places = ["--models-dir", models, "--logs-dir", folder / "logs"]
+        script = [sys.executable, "-m", "training.train_ppo", "--run-name", name, "--overwrite", *options]
+        subprocess.run([*script, *map(str, places)], check=True, stdout=subprocess.DEVNULL)
+    best = models / f"{name}_best.zip"  # a short run may end without one
+    return best if best.is_file() else models / f"{name}_final.zip"
+
+
+def evaluate(model: Path, *options: str) -> dict[str, Any]:
+    """Return what ``training.evaluate`` measures on each track; no lap is an answer, too."""
+    script = [sys.executable, "-m", "training.evaluate", "--model", str(model), "--json", *options]
+    tracks: dict[str, Any] = json.loads(subprocess.run(script, stdout=subprocess.PIPE).stdout)["tracks"]
+    return tracks
+
+
+def one_track(folder: Path, preset: str) -> None:
+    """Print a row for each track and seed of a preset that learns one track."""
+    for track in TRACKS:
+        for seed in SEEDS:
+            run = f"{preset}_{track}_{seed}"
+            model = train(folder, run, "--preset", preset, "--track-id", track, "--seed", seed)
+            seen = evaluate(model, "--track-id", track, "--laps", "2", "--random-starts", "32")[track]
+            print(
+                f"| `{track}` | {seed} | {in_seconds(seen)} s | {seen['off_track_share']:.1%} "
+                f"| {seen['steer_sign_changes_per_sec']:.1f} | {seen['wheel_sign_changes_per_sec']:.1f} "
+                f"| {seen['steer_reversals_per_sec']:.1f} | {seen['mean_steer_change']:.3f} "
+                f"| {starts([seen])} | {seen['wall_contact_ticks']} ticks at walls |",
+                flush=True,
+            )
+
+
+def any_road(folder: Path, preset: str) -> None:
+    """Print a row for each seed of a preset that learns any road."""
+    for seed in SEEDS:
+        model = train(folder, f"{preset}_{seed}", "--preset", preset, "--seed", seed)
+        print(f"| {seed} | {unseen(model)} | {shipped(model)} |", flush=True)
+
+
+def any_road_soon(folder: Path, preset: str) -> None:
+    """Also print how many unseen tracks are lapped after 60,000 steps."""
+    for seed in SEEDS:
+        early = ("--preset", preset, "--seed", seed, "--timesteps", "60000")
+        print(f"| 60,000 | {seed} | {unseen(train(folder, f'{preset}_early_{seed}', *early))} |", flush=True)
+    any_road(folder, preset)
+
+
+def unseen(model: Path) -> str:
+    """Return how many tracks are lapped that were used neither to train nor to choose the model."""
+    counts = []
+    for names, seed, laps in (("procedural:100", 77, 2), ("procedural-hard:100", 77, 2), ("procedural:50", 78, 10)):
+        seen = evaluate(model, "--track-id", names, "--track-seed", str(seed), "--laps", str(laps))
+        whole = sum(track["clean_laps"] == laps for track in seen.values())
+        counts.append(f"{whole} of {len(seen)}")
+    return " | ".join(counts)
+
+
+def shipped(model: Path) -> str:
+    """Return best laps, shares off the road and random starts on the shipped tracks."""
+    seen = list(evaluate(model, "--track-id", "all", "--laps", "2", "--random-starts", "32").values())
+    laps = " / ".join(in_seconds(track) for track in seen)
+    off = " / ".join(f"{100 * track['off_track_share']:.1f}" for track in seen)
+    return f"{laps} s | {off} % | {starts(seen)}"
+
+
+def in_seconds(seen: dict[str, Any]) -> str:
+    """Return the best lap time."""
+    return "no lap" if seen["best_lap_time_sec"] is None else f"{seen['best_lap_time_sec']:.2f}"
+
+
+def starts(seen: list[dict[str, Any]]) -> str:
+    """Return how many of 32 random starts on each track succeeded, on the move and at rest."""
+    moving, standing = (
+        round(sum(32 * track[f"{kind}_start_success"] for track in seen)) for kind in ("moving", "standing")
+    )
+    return f"{moving}, {standing} of {32 * len(seen)}"
+
+
+TABLES = {"smooth": one_track, "fast": one_track, "general": any_road_soon, "general-long": any_road}
+
+if __name__ == "__main__":
+    main()
