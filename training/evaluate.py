@@ -27,7 +27,6 @@ def _evaluate(options: EvaluationOptions) -> int:
 
 def _drive(options: EvaluationOptions) -> int:
     assert options.model is not None
-    config = options.load_config()
     own_tracks = tracks_of(options.model, options.models_dir)
     with open_bridge(options, quiet=options.json) as bridge:
         tracks = load_tracks_for(own_tracks, options.track_id, options.tracks_dir, bridge)
@@ -35,7 +34,7 @@ def _drive(options: EvaluationOptions) -> int:
         known = known_tracks(tracks) if needs_known else []
         with WarmUp(None if bridge else tracks[0], quiet=options.json):
             from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
-        found = measuring.measure(options, config, tracks, known, bridge)
+        found = measuring.measure(options, tracks, known, bridge)
     printing.print_measurement(options, found)
     tell = note if options.json else say
     if options.par_times not in (None, Path()) and found.pars is not None:
@@ -54,7 +53,7 @@ def _replay(options: EvaluationOptions) -> int:
     from training.evaluation import printing
 
     assert options.replay is not None
-    found, driven = output.replay(options.replay)
+    found, driven = output.replay(options.replay, options.config)
     printing.print_measurement(options, found)
     output.show(options, [driven], note if options.json else say)
     return DONE

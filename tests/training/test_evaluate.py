@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
+from racer_env.project import DEFAULT_CONFIG_PATH
 from tests.runs import make_fresh, ppo, rewritten
 from training import evaluate
 from training.checkpoints.files import statistics_path
@@ -54,6 +57,21 @@ def test_the_table_and_the_json(fresh_model: Path, short_config: str, capsys: py
     tracks = figures(capsys, *arguments, "track-02", "--episodes", "2", "--no-deterministic")["tracks"]
     assert set(tracks) == {"track-01", "track-02"}
     assert tracks["track-01"]["episodes"] == 2
+
+
+def test_the_weights_are_the_models_own(fresh_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And it is said; a file that is named goes before them, and a recording keeps those that it was driven with."""
+    dear = AiConfig(RewardWeights(progress=1000.0), EpisodeLimits(stillness_timeout_ticks=30))
+    path = rewritten(fresh_model, tmp_path / "x_final.zip", lambda data: data.update(ai_config=dear.to_json()))
+    shutil.copy(statistics_path(fresh_model), statistics_path(path))
+    lap, usual = str(tmp_path / "lap.npz"), str(DEFAULT_CONFIG_PATH)
+    driving = ["--model", str(path), "--track-id", "track-01", "--record", lap]
+    own = figures(capsys, *driving)["tracks"]["track-01"]["mean_reward"]
+    other = figures(capsys, "--replay", lap, "--config", usual)["tracks"]["track-01"]["mean_reward"]
+    assert own > 100 > other
+    assert figures(capsys, "--replay", lap)["tracks"]["track-01"]["mean_reward"] == pytest.approx(own)
+    assert evaluate.main(driving) == 0
+    assert "rewards and limits are those of x_final.zip, not of ai-config.json" in capsys.readouterr().err
 
 
 def test_the_seed_is_that_of_the_noise(

@@ -42,7 +42,7 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
             "--config",
             type=Path,
             metavar="FILE",
-            help="file of reward weights and episode limits (default: ai-config.json)",
+            help="file of reward weights and episode limits (default: those of the model, or ai-config.json)",
         )
 
 

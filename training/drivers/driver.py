@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.config import AiConfig
+
 Observations = npt.NDArray[np.float32]
 Actions = npt.NDArray[np.floating[Any]]
 
@@ -22,6 +24,7 @@ class Driver:
         action_repeat: Ticks that each action is held.
         track_ids: Ids of the tracks that it was trained on; empty if it does not say.
         track_fingerprints: Fingerprints of these tracks at training time, by id.
+        config: Reward weights and episode limits that it was trained with; None if it does not say.
     """
 
     name: str
@@ -29,6 +32,7 @@ class Driver:
     action_repeat: int = 1
     track_ids: tuple[str, ...] = ()
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
+    config: AiConfig | None = None
 
     @property
     def label(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
+from racer_env.config import AiConfig, parse_config
 from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker, read_json
@@ -34,6 +35,7 @@ class Card:
         physics_fingerprint: Fingerprint of the physics that it was trained on; None if it does not say.
         track_fingerprints: Fingerprints of these tracks at training time, by id.
         statistics: Digest of the statistics that belong to it; None if it does not say.
+        config: Reward weights and episode limits that it was trained with; None if it does not say.
     """
 
     normalises: bool
@@ -42,6 +44,7 @@ class Card:
     physics_fingerprint: str | None
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
     statistics: str | None = None
+    config: AiConfig | None = None
 
 
 def open_session(path: Path) -> onnxruntime.InferenceSession:
@@ -87,6 +90,7 @@ def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
             physics_fingerprint=told["physics_fingerprint"],
             track_fingerprints=told.get("track_fingerprints", {}),
             statistics=told.get("statistics"),
+            config=parse_config(told["ai_config"], str(path)) if told.get("ai_config") is not None else None,
         )
         is_sound = (
             isinstance(card.normalises, bool)
@@ -191,4 +195,5 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
         card.action_repeat,
         card.track_ids,
         card.track_fingerprints,
+        card.config,
     )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from racer_env.config import parse_config
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.statistics import load_statistics
@@ -18,6 +19,7 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
         device: PyTorch device, such as ``"cpu"``.
 
     Raises:
+        ConfigError: The model's own weights or limits are no such.
         ModelError: Model or statistics are unreadable, or made for something else.
     """
     data = checkpoint.data
@@ -32,4 +34,6 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
         return actions
 
     tracks = data.get("track_fingerprints", dict, {})
-    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks)
+    own = data.get("ai_config", dict, None)
+    config = None if own is None else parse_config(own, str(data.path))
+    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks, config)

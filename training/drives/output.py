@@ -1,5 +1,6 @@
 """Visible results of an evaluation: recordings, videos and plots."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from training.drives.recording import Drive, Lap, Recording, load_recording, rec
 from training.drives.video import write_video
 from training.evaluation.course import Course, Evaluation
 from training.evaluation.episode import Episode
-from training.evaluation.measuring import Measurement
+from training.evaluation.measuring import Measurement, choose_config
 from training.evaluation.options import EvaluationOptions, check_video
 
 
@@ -34,13 +35,15 @@ class Driven:
     recordings: dict[str, Recording]
 
 
-def driven_by(name: str, tracks: Sequence[Track], by_track: dict[str, list[Episode]]) -> Driven:
+def driven_by(
+    name: str, tracks: Sequence[Track], by_track: dict[str, list[Episode]], config: AiConfig | None = None
+) -> Driven:
     """Return what a driver drove, by track, with recordings of its best episodes.
 
     Raises:
         RecordingError: The simulator drives an episode differently from the game in which it was driven.
     """
-    recordings = {track.id: record_episode(name, track, min(by_track[track.id], key=_rank)) for track in tracks}
+    recordings = {track.id: record_episode(name, track, min(by_track[track.id], key=_rank), config) for track in tracks}
     return Driven(name, by_track, recordings)
 
 
@@ -49,21 +52,27 @@ def _rank(episode: Episode) -> tuple[float, ...]:
     return not clean, min(clean or episode.lap_ticks, default=math.inf), -len(episode.lap_ticks)
 
 
-def replay(path: Path) -> tuple[Measurement, Driven]:
+def replay(path: Path, config: Path | None = None) -> tuple[Measurement, Driven]:
     """Replay a recording, and return it as if it had just been driven.
 
+    Args:
+        path: Path of the recording.
+        config: File of the weights for its reward; None takes those that it was driven with.
+
     Raises:
+        ConfigError: The weights are wrong.
         RecordingError: The recording is missing or damaged, or drives differently here.
     """
     recording = load_recording(path)
+    recording = dataclasses.replace(recording, config=choose_config(config, recording.config, path.name))
     driver, track = Driver(recording.driver, scripted_driver), recording.track
     episode = episode_of(recording.drive)
-    evaluation = Evaluation(driver, Course([track], AiConfig(), episode.laps_asked), [episode])
+    evaluation = Evaluation(driver, Course([track], recording.config or AiConfig(), episode.laps_asked), [episode])
     return Measurement(evaluation), Driven(driver.name, evaluation.by_track, {track.id: recording})
 
 
 def episode_of(drive: Drive) -> Episode:
-    """Return a replayed drive as an episode, with rewards by the default weights."""
+    """Return a replayed drive as an episode, with rewards by the weights of its recording."""
     episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
     for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
         episode.count_step(info, float(sum(info[key] for key in REWARD_COMPONENTS)), action, observation)
@@ -75,7 +84,10 @@ def show_evaluations(
 ) -> None:
     """Write what --record, --video and --plot ask for, from drivers that have just driven; see ``show``."""
     labels = _apart([evaluation.driver.label for evaluation in evaluations])
-    driven = [driven_by(label, tracks, one.from_line) for label, one in zip(labels, evaluations, strict=True)]
+    driven = [
+        driven_by(label, tracks, one.from_line, one.course.config)
+        for label, one in zip(labels, evaluations, strict=True)
+    ]
     show(options, driven, tell)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.config import AiConfig, parse_config
 from racer_env.contract import INFO_DTYPE, TICKS_PER_SECOND
 from racer_env.errors import ConfigError, RacerError, RecordingError
 from racer_env.physics import Physics, load_physics
@@ -89,12 +90,14 @@ class Recording:
         track: The whole track, so that no file of it is needed.
         start: First state of the car.
         actions: (T, 3) steer, throttle, brake of every tick.
+        config: Reward weights and limits that it was driven with; None if they are not known.
     """
 
     driver: str
     track: Track
     start: Start
     actions: npt.NDArray[np.float64]
+    config: AiConfig | None = None
 
     @functools.cached_property
     def drive(self) -> Drive:
@@ -102,18 +105,21 @@ class Recording:
         return _replay(self)
 
 
-def record(driver: str, track: Track, actions: Sequence[npt.NDArray[np.floating]]) -> Recording:
+def record(
+    driver: str, track: Track, actions: Sequence[npt.NDArray[np.floating]], config: AiConfig | None = None
+) -> Recording:
     """Return the recording of an episode from the standing start, given the action of each tick."""
-    return Recording(driver, track, standing_start(track.geometry), np.asarray(actions, np.float64).reshape(-1, 3))
+    taken = np.asarray(actions, np.float64).reshape(-1, 3)
+    return Recording(driver, track, standing_start(track.geometry), taken, config)
 
 
-def record_episode(driver: str, track: Track, episode: "Episode") -> Recording:
-    """Return the recording of an episode from the standing start, driven on either engine.
+def record_episode(driver: str, track: Track, episode: "Episode", config: AiConfig | None = None) -> Recording:
+    """Return the recording of an episode from the standing start, driven on either engine with these weights.
 
     Raises:
         RecordingError: The simulator drives it differently from the game in which it was driven.
     """
-    recording = record(driver, track, episode.actions)
+    recording = record(driver, track, episode.actions, config)
     ticks = [lap.last - lap.first for lap in recording.drive.laps]
     if ticks != episode.lap_ticks:
         raise RecordingError(
@@ -124,12 +130,12 @@ def record_episode(driver: str, track: Track, episode: "Episode") -> Recording:
 
 
 @functools.lru_cache(maxsize=64)
-def _simulator_of(track: Track) -> Simulator:
-    return Simulator([track])  # cached, as the tables take a while to build
+def _simulator_of(track: Track, config: AiConfig) -> Simulator:
+    return Simulator([track], 1, config)  # cached, as the tables take a while to build
 
 
 def _replay(recording: Recording) -> Drive:
-    simulator, count = _simulator_of(recording.track), len(recording.actions)
+    simulator, count = _simulator_of(recording.track, recording.config or AiConfig()), len(recording.actions)
     simulator.place([0], [recording.start])
     states: npt.NDArray[np.void] = np.empty(count + 1, CAR_DTYPE)
     infos: npt.NDArray[np.void] = np.empty(count, INFO_DTYPE)
@@ -169,6 +175,7 @@ def save_recording(recording: Recording, path: Path) -> None:
         "track_fingerprint": recording.track.fingerprint,
         "track": recording.track.to_json(),
         "start": asdict(recording.start),
+        "ai_config": None if recording.config is None else recording.config.to_json(),
     }
     content = io.BytesIO()
     states = recording.drive.states
@@ -207,11 +214,12 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
         )
     try:
         track = parse_track(card["track"], str(path), physics, must_be_drivable=False)
+        config = None if card.get("ai_config") is None else parse_config(card["ai_config"], "ai_config")
     except RacerError as error:
         raise RecordingError(f"cannot load the recording {path}: {error}") from error
     _check(path, track, card, start, actions, states)
     driver = "".join(character for character in driver if character.isprintable())[:MAX_NAME]
-    recording = Recording(driver, track, start, actions)
+    recording = Recording(driver, track, start, actions, config)
     _compare(path, recording.drive.states, states)
     return recording
 

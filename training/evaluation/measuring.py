@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from racer_env.bridge.bridge import Bridge
-from racer_env.config import AiConfig
+from racer_env.config import AiConfig, load_config
 from racer_env.tracks import AnyTrack, Track
 from racer_env.tracks.names import is_generated
 from training.console.bridges import physics_behind
@@ -42,7 +42,6 @@ class Measurement:
 
 def measure(
     options: EvaluationOptions,
-    config: AiConfig,
     tracks: Sequence[AnyTrack],
     known: Sequence[Track],
     bridge: Bridge | None,
@@ -51,15 +50,18 @@ def measure(
 
     Args:
         options: Options that say what to measure.
-        config: Reward weights and the time-out for standing still.
         tracks: Tracks to drive on.
         known: The same tracks, as the simulator can drive on them; used for par times.
         bridge: Bridge to the game; None is the embedded simulator.
 
     Raises:
         BridgeError: The game cannot be reached, or the connection is lost.
+        ConfigError: The reward weights are wrong.
         ModelError: A driver cannot be loaded.
     """
+    names = [name for name in (options.model, options.compared) if name is not None]
+    drivers = [_load(options, name, bridge) for name in names]
+    config = choose_config(options.config, drivers[0].config, Path(drivers[0].name).name)
     course = Course(
         tracks,
         config,
@@ -70,8 +72,6 @@ def measure(
         bridge=bridge,
         keeps_actions=options.keeps_drives,
     )
-    names = [name for name in (options.model, options.compared) if name is not None]
-    drivers = [_load(options, name, bridge) for name in names]
     evaluations = []
     for driver in drivers:
         note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
@@ -86,6 +86,24 @@ def measure(
         {s.name: evaluate(drivers[0], stressed_course, s) for s in STRESSES} if options.stress else {},
         _par_times(drivers[0], dataclasses.replace(course, tracks=known)) if options.par_times is not None else None,
     )
+
+
+def choose_config(path: Path | None, own: AiConfig | None, name: str) -> AiConfig:
+    """Return the weights and limits to measure with, and say whose they are if it is not the project's file.
+
+    Args:
+        path: File that the user named, or None.
+        own: Those that a driver was trained, or recorded, with; None if they are not known.
+        name: Name of the driver or the recording.
+
+    Raises:
+        ConfigError: The file is missing or wrong.
+    """
+    usual = load_config(path)
+    if path is not None or own is None or own == usual:
+        return usual
+    note(f"rewards and limits are those of {name}, not of ai-config.json; --config FILE measures by others")
+    return own
 
 
 def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Driver:

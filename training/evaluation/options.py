@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racer_env.config import AiConfig, load_config
 from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, WHOLE
 from training.checkpoints.files import PRETRAINED
@@ -20,7 +19,7 @@ MP4, GIF = ".mp4", ".gif"
 # Options that say how to drive; they do not apply to a replay.
 _ABOUT_DRIVING = (
     *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
-    *("random_starts", "stress", "par_times"),
+    *("random_starts", "stress", "par_times", "seed", "device", "any_physics", "tracks_dir", "models_dir"),
 )
 
 
@@ -59,10 +58,6 @@ class EvaluationOptions:
     def keeps_drives(self) -> bool:
         """Whether a recording, a video or plots are asked for."""
         return any(path is not None for path in (self.record, self.video, self.plot))
-
-    def load_config(self) -> AiConfig:
-        """Return reward weights and the time-out for standing still."""
-        return load_config(self.config)
 
     @property
     def compared(self) -> str | None:

@@ -49,6 +49,7 @@ def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[
         "statistics": statistics_digest(stats),
         "track_ids": data.track_ids,
         "track_fingerprints": data.get("track_fingerprints", dict, {}),
+        "ai_config": data.get("ai_config", dict, None),
         "physics_fingerprint": data.get("physics_fingerprint", str, None),
         "algorithm": data.algorithm.name,
         "steps": data.steps,

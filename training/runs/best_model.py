@@ -195,7 +195,7 @@ class BestModelCallback(PeriodicCallback):
                 continue
             driven = next(episode for episode in episodes if episode.track_id == track.id)
             try:
-                recording = record_episode(self.best_path.stem, track, driven)
+                recording = record_episode(self.best_path.stem, track, driven, self.course.config)
             except RecordingError as error:
                 note(f"{error}; this run keeps no record laps")
                 self.records = None

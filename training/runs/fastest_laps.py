@@ -1,5 +1,6 @@
 """The fastest clean lap that a run has driven on each track, kept as a recording."""
 
+import dataclasses
 from pathlib import Path
 
 from racer_env.errors import RecordingError
@@ -46,7 +47,7 @@ class FastestLaps:
             return
         driver = f"{self._run} at {steps:,} steps"
         try:
-            save_recording(Recording(driver, track, recording.start, recording.actions[: lap.last]), path)
+            save_recording(dataclasses.replace(recording, driver=driver, actions=recording.actions[: lap.last]), path)
         except OSError as error:
             note(f"cannot save the record lap {path}: {error.strerror or error}")
             return

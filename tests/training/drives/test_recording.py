@@ -124,7 +124,7 @@ def test_a_drivers_name_is_text(recording: Recording, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [["--compare", "scripted"], ["--track-id", "track-02"], ["--laps", "7"], ["--no-vecnorm"], ["--episodes", "2"]],
+    [["--compare", "scripted"], ["--track-id", "track-02"], ["--laps", "7"], ["--no-vecnorm"], ["--seed", "2"]],
 )
 def test_a_replay_is_what_was_recorded(
     recording: Recording, tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
