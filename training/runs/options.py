@@ -33,6 +33,7 @@ class TrainingOptions:
     Attributes:
         hyperparameters: Values of --preset and then of --hyperparams, by name; the latter override the former.
         beginning: Checkpoint that --resume or --initialize-from names.
+        evaluated: How the resumed run was evaluated, by the names of these options; empty if it is not known.
     """
 
     run_name: str | None
@@ -64,6 +65,7 @@ class TrainingOptions:
     stop_when_lap_time: float | None
     hyperparameters: tuple[dict[str, Any], ...]
     beginning: Checkpoint | None
+    evaluated: dict[str, Any]
 
     @property
     def resumed(self) -> ModelData | None:
@@ -87,7 +89,9 @@ class TrainingOptions:
 
     def as_record(self) -> dict[str, Any]:
         """Return the options for a run's record, in which the values of presets stand apart."""
-        names = [field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning")]
+        names = [
+            field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning", "evaluated")
+        ]
         values = {name: getattr(self, name) for name in names}
         return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
@@ -296,7 +300,7 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     except (ConfigError, TrackError) as error:
         parser.error(str(error))
     documents = tuple(preset.hyperparameters for preset in presets)
-    return TrainingOptions(**values, hyperparameters=documents, beginning=beginning)
+    return TrainingOptions(**values, hyperparameters=documents, beginning=beginning, evaluated=before)
 
 
 def defaults(algorithm: Algorithm) -> dict[str, Any]:

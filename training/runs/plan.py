@@ -19,6 +19,7 @@ from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
+from training.runs.changes import changes_of
 from training.runs.folders import check_removable, choose_run_name
 from training.runs.options import TrainingOptions, name_prefix
 from training.runs.run import Run
@@ -65,8 +66,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     beginning, resumed = options.beginning, options.resumed
     if beginning is not None:
         _check_beginning(algorithm, beginning.data, bridge, goes_on=resumed is not None)
-    settings, changes = _settings(algorithm, options)
-    config, differences = _config(resumed, options.config)
+    before, settings = _settings(algorithm, options)
     own = beginning.data.track_ids if beginning is not None else []
     tracks = load_tracks_for(own, options.track_id, options.tracks_dir, bridge)
     eval_names = expand_names(options.eval_track_id, options.track_seed + VALIDATION_SEED)
@@ -76,7 +76,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         name=name,
         algorithm=algorithm,
         tracks=tracks,
-        config=config,
+        config=_config(resumed, options.config),
         settings=settings,
         num_envs=_num_envs(algorithm, options, resumed, len(tracks), bridge),
         timesteps=options.timesteps,
@@ -105,7 +105,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         may_exist,
         overwrites=options.overwrite,
         has_own_name=options.run_name is None and options.resume is None,
-        sentences=(*changes, *differences),
+        sentences=tuple(changes_of(resumed, before, options, run)) if resumed else (),
         options=options.as_record(),
     )
 
@@ -117,14 +117,11 @@ def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | Non
     check_physics(data, physics_behind(bridge))
 
 
-def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings, Sequence[str]]:
-    """Return the hyper-parameters: defaults, overridden by the model's, then by files, then by single values.
-
-    Also return the sentences about those that change in a resumed run.
-    """
+def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings, Settings]:
+    """Return the hyper-parameters before the options: the defaults, overridden by the model's. And after them."""
     settings, beginning, resumes = algorithm.settings(), options.beginning, options.resumed is not None
     if beginning is None:
-        return overridden(settings, options.hyperparameters, options.assignments), ()
+        return settings, overridden(settings, options.hyperparameters, options.assignments)
     own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(resumes)
     carried = [name for name in as_document(settings) if name in own and (resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
@@ -135,22 +132,15 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
                 f"{name} of {beginning.data.path} began as {getattr(before, name)} and cannot change; begin a new run "
                 "for it"
             )
-    was = as_document(before)
-    changed = {name: value for name, value in as_document(after).items() if resumes and value != was[name]}
-    return after, [f"{name} is {value} from here on; it was {was[name]}" for name, value in changed.items()]
+    return before, after
 
 
-def _config(resumed: ModelData | None, path: Path | None) -> tuple[AiConfig, Sequence[str]]:
-    """Return weights and limits, from the command line, the model or the project, and sentences about them."""
+def _config(resumed: ModelData | None, path: Path | None) -> AiConfig:
+    """Return weights and limits, from the command line, the model or the project."""
     own = resumed.get("ai_config", dict, None) if resumed is not None else None
     if path is not None or resumed is None or own is None:
-        return load_config(path), ()
-    config = parse_config(own, str(resumed.path))
-    if config == load_config():
-        return config, ()
-    return config, [
-        "going on with the model's own weights and limits, which are not those of ai-config.json (--config)"
-    ]
+        return load_config(path)
+    return parse_config(own, str(resumed.path))
 
 
 def _num_envs(

@@ -50,11 +50,21 @@ def test_a_run_goes_on_where_it_was(trained: Path) -> None:
     assert plan.sentences == ()
 
 
-def test_a_change_is_told(trained: Path) -> None:
+def test_each_change_is_told(trained: Path, tmp_path: Path) -> None:
     """With the value before and the one from here on."""
-    arguments = ["--resume", "lap", "--set", "gamma=0.9", *folders(trained)]
+    config = tmp_path / "config.json"
+    config.write_text('{"weights": {"wallPenalty": -0.5}}')
+    more = ["--track-id", "all", "--num-envs", "6", "--seed", "5", "--config", str(config), "--eval-laps", "2"]
+    arguments = ["--resume", "lap", "--set", "gamma=0.9", *more, *folders(trained)]
     plan = make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None)
-    assert plan.sentences == ("gamma is 0.9 from here on; it was 0.99",)
+    assert plan.sentences == (
+        "track_id is track-01, track-02, track-03 from here on; it was track-01",
+        "num_envs is 6 from here on; it was 64",
+        "seed is 5 from here on; it was 0",
+        "gamma is 0.9 from here on; it was 0.99",
+        "wallPenalty is -0.5 from here on; it was -0.002",
+        "eval_laps is 2 from here on; it was 3",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""What a run that goes on changes against what it was, in words: nothing changes in silence."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from racer_env.config import AiConfig, load_config, parse_config
+from training.algorithms.settings import Settings, as_document
+from training.checkpoints.data import ModelData
+from training.console.messages import in_short
+from training.runs.options import TrainingOptions
+from training.runs.run import Run
+
+
+def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, run: Run) -> Iterator[str]:
+    """Yield a sentence about each thing that changes; what a model or a record does not say is not compared.
+
+    Args:
+        resumed: The model that the run goes on with.
+        before: Its hyper-parameters.
+        options: How it was evaluated, and how it will be.
+        run: The run as it goes on.
+    """
+    known = {
+        "track_id": resumed.track_ids or None,
+        "num_envs": resumed.get("n_envs", int, None),
+        "seed": resumed.get("run_seed", int, None),
+    }
+    now = {"track_id": [track.id for track in run.tracks], "num_envs": run.num_envs, "seed": run.seed}
+    yield from _changes(known, now)
+    yield from _changes(as_document(before), as_document(run.settings))
+    yield from _changes_of_config(resumed, run.config)
+    yield from _changes(options.evaluated, {name: getattr(options, name) for name in options.evaluated})
+
+
+def _changes_of_config(resumed: ModelData, config: AiConfig) -> Iterator[str]:
+    own = resumed.get("ai_config", dict, None)
+    if own is None:
+        return
+    was = parse_config(own, str(resumed.path))
+    if was == config != load_config():
+        yield "going on with the model's own weights and limits, which are not those of ai-config.json (--config)"
+    for section, values in config.to_json().items():
+        yield from _changes(was.to_json()[section], values)
+
+
+def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in now.items():
+        if was.get(name) not in (None, value):
+            yield f"{name} is {_in_words(value)} from here on; it was {_in_words(was[name])}"
+
+
+def _in_words(value: Any) -> str:
+    return in_short([str(part) for part in value]) or "none" if isinstance(value, list) else str(value)
