@@ -21,11 +21,11 @@ def _compare(options: ParityOptions) -> int:
         with WarmUp(tracks[0]):
             from training.engines.parity import compare_track, format_comparison, has_same_physics  # loads Numba
         is_equal = has_same_physics(bridge)
-        results = [compare_track(bridge, track, options.episodes, options.seed) for track in tracks]
-    for track, result in zip(tracks, results, strict=True):
-        for line in format_comparison(track, result):
-            say(line)
-    is_equal = is_equal and all(result.is_equal for result in results)
+        for track in tracks:
+            result = compare_track(bridge, track, options.episodes, options.seed)
+            is_equal &= result.is_equal
+            for line in format_comparison(track, result):
+                say(line)
     say("equal: the bridge and the simulator are one game" if is_equal else "different")
     return DONE if is_equal else ANSWER_IS_NO
 

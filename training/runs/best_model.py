@@ -1,5 +1,6 @@
 """Evaluation during training: which model is the best so far, and when a run may end."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,7 @@ class BestModelCallback(PeriodicCallback):
         last_in_words: When the last model was evaluated, and what it drove.
         best_path: Path of the best model.
         why_ended: Why the run was ended early; None if it was not.
+        closing_seconds: Duration of the evaluation at the end of the run.
     """
 
     def __init__(
@@ -131,6 +133,7 @@ class BestModelCallback(PeriodicCallback):
         self.records = records
         self.last_in_words = ""
         self.why_ended: str | None = None
+        self.closing_seconds = 0.0
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in self.course.tracks}
 
     def _on_step(self) -> bool:
@@ -140,7 +143,11 @@ class BestModelCallback(PeriodicCallback):
 
     def _on_training_end(self) -> None:
         if self.why_ended is None:  # the model was updated since the last evaluation
+            began = time.monotonic()
+            if self.course.bridge is not None:
+                say("all steps are trained; evaluating the driver ...")
             self._evaluate()
+            self.closing_seconds = time.monotonic() - began
 
     def _evaluate(self) -> None:
         check_model(self.model)

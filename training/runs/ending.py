@@ -65,13 +65,13 @@ def say_end(
     Args:
         run: The run that has completed.
         steps: Environment steps that it trained.
-        elapsed: Duration of training, in seconds.
+        elapsed: Duration of training without the last evaluation, in seconds.
         metrics: Metrics of the run in training.
         best: Evaluations of the run; None if there were none.
     """
     if best is not None and best.why_ended is not None:
         say(f"ended early: {best.why_ended}")
-    laps = "no lap was completed within a training episode"
+    laps = "no whole lap within the episodes of training, which may begin anywhere"
     if metrics.best_lap_time is not None:
         laps = f"{count_of(metrics.total_laps, 'lap')} in training, best {metrics.best_lap_time:.2f} s"
     say(f"trained {count_of(steps, 'step')} in {elapsed:.1f} s ({steps / elapsed:,.0f} steps/s): {laps}")

@@ -8,6 +8,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
+from training.console.messages import count_of
 from training.runs.metrics import RacerMetricsCallback
 
 
@@ -31,7 +32,9 @@ class ProgressCallback(BaseCallback):
         if sys.stderr.isatty():
             self._bar = tqdm(
                 total=self.total_steps,
-                bar_format="{percentage:3.0f}% |{bar:8}| {n:,}/{total:,}{postfix} [{remaining}]",
+                # What matters most comes first: a narrow terminal cuts off the rest.
+                bar_format="{percentage:3.0f}%, {remaining} left{postfix} |{bar:8}| {n:,}/{total:,}",
+                dynamic_ncols=True,
                 mininterval=0.1,
             )
 
@@ -63,9 +66,10 @@ class ProgressCallback(BaseCallback):
     def _figures(self) -> str:
         metrics = self.metrics
         rate = (self.num_timesteps - self._first_step) / max(time.monotonic() - self._started, 1e-6)
-        parts = [f"{rate:,.0f} steps/s", f"{metrics.total_laps:,} laps"]
-        if metrics.recent_completions:
-            parts.append(f"completion {np.mean(metrics.recent_completions):.0%}")
+        parts = []
         if metrics.recent_lap_times:
             parts.append(f"lap {np.mean(metrics.recent_lap_times):.2f} s, best {metrics.best_lap_time:.2f} s")
-        return ", ".join(parts)
+        parts.append(count_of(metrics.total_laps, "lap"))
+        if metrics.recent_completions:
+            parts.append(f"{np.mean(metrics.recent_completions):.0%} complete")
+        return ", ".join([*parts, f"{rate:,.0f} steps/s"])

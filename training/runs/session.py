@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import math
 import time
 from typing import Any
 
@@ -9,6 +10,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -57,9 +59,16 @@ def carry_out(plan: Plan) -> int:
         env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
         model = make_model(plan, run, env, transitions)
         names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
-        cars, steps = count_of(run.num_envs, "car"), count_of(run.timesteps, "step")
-        say(f"training run {run.name!r} on {in_short(names)} with {cars} for {steps}")
+        cars, steps = count_of(run.num_envs, "car"), steps_of(run, model)
+        asked = "" if steps == run.timesteps else f", as rollouts are whole; --timesteps asked for {run.timesteps:,}"
+        say(f"training run {run.name!r} on {in_short(names)} with {cars} for {count_of(steps, 'step')}{asked}")
         return train(run, model, env)
+
+
+def steps_of(run: Run, model: BaseAlgorithm) -> int:
+    """Return the environment steps that a run trains: as many as asked for, in whole rollouts of all its cars."""
+    rollout = run.num_envs * (model.n_steps if isinstance(model, OnPolicyAlgorithm) else 1)
+    return math.ceil(run.timesteps / rollout) * rollout
 
 
 def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
@@ -91,7 +100,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     board.describe(_described(run), [track.id for track in run.eval_tracks])
     model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
-    progress = ProgressCallback(metrics, run.timesteps)
+    progress = ProgressCallback(metrics, steps_of(run, model))
     is_off_policy = isinstance(model, OffPolicyAlgorithm)
     began, updates = time.monotonic(), model._n_updates
     with contextlib.ExitStack() as stack:
@@ -124,7 +133,8 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
                 return ended_by.exit_code
             raise ended_by from ended_by.__cause__
     progress.close()
-    say_end(run, model.num_timesteps - run.first_step, time.monotonic() - began, metrics, best)
+    elapsed = time.monotonic() - began - (best.closing_seconds if best is not None else 0.0)
+    say_end(run, model.num_timesteps - run.first_step, elapsed, metrics, best)
     if model._n_updates == updates:
         say("warning: nothing was learned, as the run ended before its first update; train for more --timesteps")
     return DONE

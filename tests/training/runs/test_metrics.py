@@ -1,6 +1,7 @@
 """RacerMetricsCallback against crafted infos, and the checkpoint rhythm, without a game."""
 
 import itertools
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -351,6 +352,11 @@ def test_the_progress_bar_survives_a_last_rollout_beyond_the_end(monkeypatch: py
     progress.model.num_timesteps = 128
     assert progress.on_step()
     assert "0 laps" in progress._figures()
+    metrics.recent_lap_times.append(7.3)
+    metrics.best_lap_time, metrics.total_laps = 7.25, 12_345
+    assert progress._bar is not None
+    progress._bar.set_postfix_str(progress._figures())
+    assert re.match(r"\d+%, .* left, lap 7.30 s, best 7.25 s, 12,345 laps", str(progress._bar).strip()[:80])
     progress.on_training_end()
     progress.close()
 
