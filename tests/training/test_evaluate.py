@@ -206,4 +206,14 @@ def test_generated_tracks_of_training_are_pointed_out(tmp_path: Path, capsys: py
         in capsys.readouterr().err
     )
     assert evaluate.main([*arguments, "procedural-9-1"]) == 0
-    assert "trained on" not in capsys.readouterr().err
+    assert "it was trained on" not in capsys.readouterr().err
+
+
+def test_failing_where_it_was_not_trained_is_explained(
+    fresh_model: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model knows the first track alone."""
+    assert evaluate.main(["--model", str(fresh_model), "--config", short_config, "--track-id", "track-01"]) == 0
+    assert "not trained" not in capsys.readouterr().err
+    assert evaluate.main(["--model", str(fresh_model), "--config", short_config, "--track-id", "track-02"]) == 0
+    assert "it was not trained on track-02, where it fails; --preset general trains" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from racer_env.config import AiConfig, load_config
 from racer_env.tracks import AnyTrack, Track
 from racer_env.tracks.names import is_generated
 from training.console.bridges import physics_behind
-from training.console.messages import count_of, note
+from training.console.messages import count_of, in_short, note
 from training.console.tracks import note_changed_tracks, track_fingerprints
 from training.drivers.driver import Driver
 from training.drivers.loading import load_driver
@@ -158,12 +158,18 @@ def _limits(evaluation: Evaluation) -> list[str]:
 
 
 def _seen(evaluation: Evaluation) -> list[str]:
-    """Return in words how many generated tracks a driver was trained on, as results there say little about others."""
+    """Return in words what a driver's training says about its results: tracks that it knows, and that it does not."""
     tracks, known = evaluation.course.tracks, evaluation.driver.track_ids
+    failed = {episode.track_id for episode in evaluation.episodes if not episode.is_success}
+    strange = [track.id for track in tracks if track.id in failed and track.id not in known]
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in known]
-    if not seen:
-        return []
-    return [
-        f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-id "
-        "procedural:8 --track-seed 1, for example, makes others"
-    ]
+    sentences = []
+    if known and strange:
+        hint = "" if any(map(is_generated, known)) else "; --preset general trains a driver for any road"
+        sentences.append(f"it was not trained on {in_short(strange)}, where it fails{hint}")
+    if seen:
+        sentences.append(
+            f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-id "
+            "procedural:8 --track-seed 1, for example, makes others"
+        )
+    return sentences
