@@ -79,6 +79,15 @@ def make_fresh(folder: Path, name: str = "fresh_final", **attributes: Any) -> Pa
     return folder / f"{name}.zip"
 
 
+def classes_of_ours(path: Path) -> list[str]:
+    """Return the attributes of a model whose pickles name a module of this project."""
+    import base64
+
+    attributes = read_model_data(path).attributes
+    pickles = {name: base64.b64decode(attributes[name][":serialized:"]) for name in read_model_data(path).pickled}
+    return [name for name, content in pickles.items() if b"training." in content or b"racer_env" in content]
+
+
 def rewritten(path: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """Write a copy of a model whose JSON is changed."""
     import json

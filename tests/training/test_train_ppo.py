@@ -9,7 +9,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from racer_env.physics import load_physics
-from tests.runs import data_of, folders, load, ppo, weights
+from tests.runs import classes_of_ours, data_of, folders, load, ppo, weights
 from training import evaluate, train_ppo
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 
@@ -231,3 +231,8 @@ def test_a_crash_saves_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(RuntimeError, match="out of luck"):
         ppo(tmp_path, "--timesteps", "8192", "--run-name", "crash")
     assert data_of(tmp_path, "crash_interrupted").steps == 4096
+
+
+def test_its_models_are_of_stable_baselines3_alone(trained: Path) -> None:
+    """No pickle in them names a class of this project, so that they load where only stable-baselines3 is."""
+    assert classes_of_ours(trained / "models" / "lap_final.zip") == []

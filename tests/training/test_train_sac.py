@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.runs import SMALL_SAC, data_of, sac, weights
+from tests.runs import SMALL_SAC, classes_of_ours, data_of, sac, weights
 from training import evaluate
 
 pytestmark = pytest.mark.timeout(120)
@@ -60,3 +60,8 @@ def test_a_run_within_its_warm_up_says_that_nothing_was_learned(
     assert "warning: nothing was learned" in output
     assert sac(tmp_path, "--resume", "early", "--timesteps", "40") == 0
     assert "warning: nothing was learned" in capsys.readouterr().out
+
+
+def test_its_models_are_of_stable_baselines3_alone(trained_sac: Path) -> None:
+    """No pickle in them names a class of this project, so that they load where only stable-baselines3 is."""
+    assert classes_of_ours(trained_sac / "models" / "lap_final.zip") == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.runs import SMALL_SAC, data_of, td3, weights
+from tests.runs import SMALL_SAC, classes_of_ours, data_of, td3, weights
 from training import evaluate, export_onnx
 
 pytestmark = pytest.mark.timeout(120)
@@ -80,3 +80,8 @@ def test_what_is_exported_drives_as_the_model(
         laps.append(json.loads(capsys.readouterr().out)["tracks"]["track-01"]["lap_times_sec"])
     assert laps[0] == laps[1]
     assert json.loads((tmp_path / "vecnorm_stats.json").read_text())["action_repeat"] == 4
+
+
+def test_its_models_are_of_stable_baselines3_alone(trained_td3: Path) -> None:
+    """No pickle in them names a class of this project, so that they load where only stable-baselines3 is."""
+    assert classes_of_ours(trained_td3 / "models" / "lap_final.zip") == []
