@@ -1,6 +1,7 @@
 """Bridges that offer the same game: their URLs, protocol version and tracks."""
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from racer_env.bridge.client import BridgeClient
 from racer_env.bridge.peer import Peer
 from racer_env.bridge.process import BridgeProcess
-from racer_env.bridge.url import AUTO, bridge_urls
+from racer_env.bridge.url import AUTO, bridge_urls, unused_bridge
 from racer_env.contract import Placement
 from racer_env.errors import BridgeError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
@@ -216,6 +217,9 @@ def bridge_at(
         return bridge_url
     urls = bridge_urls(bridge_url)
     if not urls:
+        unused = unused_bridge(bridge_url)
+        if unused is not None:
+            warnings.warn(unused, stacklevel=4)  # the caller of RacerEnv or RacerVecEnv
         return None
     own = own_tracks(tracks, tracks_dir) if AUTO in urls else []
     return stack.enter_context(Bridge(urls, tracks=own))

@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import socket
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ DEFAULT_URL = "ws://127.0.0.1:9876"
 BRIDGE_URL_VARIABLE = "RACER_BRIDGE_URL"
 EMBEDDED = "embedded"  # instead of a URL: the embedded simulator
 AUTO = "auto"  # instead of a URL: the bundled bridge, running for as long as it is used
+PROBE_SECONDS = 0.05  # enough on the loopback, where a closed port may not answer
 EXPECTED = f"expected something like {DEFAULT_URL}, or {AUTO!r} or {EMBEDDED!r}"
 
 
@@ -36,6 +38,24 @@ def bridge_urls(wanted: str | Sequence[str] | None, default: str = EMBEDDED) -> 
         if url != AUTO:
             parse_url(url)
     return urls
+
+
+def unused_bridge(wanted: str | Sequence[str] | None) -> str | None:
+    """Return a sentence if a bridge listens at the usual place while nobody has said which engine is wanted.
+
+    Args:
+        wanted: As for ``bridge_urls``.
+    """
+    if wanted is not None or os.environ.get(BRIDGE_URL_VARIABLE):
+        return None
+    with socket.socket() as probe:
+        probe.settimeout(PROBE_SECONDS)
+        if probe.connect_ex(parse_url(DEFAULT_URL)) != 0:
+            return None
+    return (
+        f"something listens at {DEFAULT_URL}, where a game's bridge usually is, and the embedded simulator is used; "
+        f"to use the bridge, name it, as bridge_url, --bridge-url or in {BRIDGE_URL_VARIABLE}"
+    )
 
 
 def parse_url(url: str) -> tuple[str, int]:

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -99,6 +100,18 @@ def test_no_url_is_the_embedded_simulator(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("RACER_BRIDGE_URL", NOBODY)
     with open_bridge(arguments("embedded")) as bridge:
         assert bridge is None
+
+
+def test_a_bridge_that_nobody_named_is_pointed_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where it usually is; a script that names its engine says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr("racer_env.bridge.url.DEFAULT_URL", f"ws://127.0.0.1:{server.getsockname()[1]}")
+        with open_bridge(arguments("embedded")):
+            assert capsys.readouterr().err == ""
+        with open_bridge(arguments()):
+            assert "the embedded simulator is used; to use the bridge, name it" in capsys.readouterr().err
 
 
 def test_environment_variable_holds_for_scripts(

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from racer_env.bridge.bridge import Bridge, own_tracks
-from racer_env.bridge.url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls
+from racer_env.bridge.url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls, unused_bridge
 from racer_env.errors import ConfigError
 from racer_env.physics import Physics, load_physics
-from training.console.messages import say
+from training.console.messages import note, say
 
 
 class GameOptions(Protocol):
@@ -63,6 +63,9 @@ def open_bridge(
     """
     wanted = bridge_urls(options.bridge_url, default)
     if not wanted:
+        unused = unused_bridge(options.bridge_url) if default == EMBEDDED else None
+        if unused is not None:
+            note(unused)
         yield None
         return
     tracks = own_tracks(options.track_id, options.tracks_dir) if AUTO in wanted else []

@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import socket
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from racer_env.bridge.bridge import Bridge, bridge_at, track_on
 from racer_env.bridge.client import BridgeClient
 from racer_env.bridge.process import BridgeProcess
 from racer_env.bridge.url import bridge_urls
+from racer_env.env import RacerEnv
 from racer_env.errors import BridgeLostError, ConfigError, TrackError
 from racer_env.physics import load_physics
 from racer_env.tracks import Track, UnseenTrack
@@ -197,3 +200,18 @@ def test_track_on_the_embedded_simulator(track: Track) -> None:
     assert bridge_at(contextlib.ExitStack(), None) is None
     assert track_on(None, track) is track
     assert track_on(None, "track-02").id == "track-02"
+
+
+def test_a_bridge_at_the_usual_place_that_nobody_named_is_pointed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a warning; not if the engine was named, and not if nothing listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"ws://127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setattr("racer_env.bridge.url.DEFAULT_URL", url)
+        with pytest.warns(UserWarning, match=f"something listens at {url}.* the embedded simulator is used"):
+            RacerEnv("track-01")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            RacerEnv("track-01", bridge_url="embedded")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RacerEnv("track-01")
