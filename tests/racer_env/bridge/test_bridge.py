@@ -208,10 +208,10 @@ def test_a_bridge_at_the_usual_place_that_nobody_named_is_pointed_out(monkeypatc
         url = f"ws://127.0.0.1:{server.getsockname()[1]}"
         monkeypatch.setattr("racer_env.bridge.url.DEFAULT_URL", url)
         with pytest.warns(UserWarning, match=f"something listens at {url}.* the embedded simulator is used"):
-            RacerEnv("track-01")
+            RacerEnv(track_id="track-01")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            RacerEnv("track-01", bridge_url="embedded")
+            RacerEnv(track_id="track-01", bridge_url="embedded")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RacerEnv("track-01")
+        RacerEnv(track_id="track-01")
