@@ -31,6 +31,7 @@ from racer_env.contract import (
     EpisodeLimits,
     RewardWeights,
 )
+from racer_env.simulator.compile_cache import cached_njit
 from racer_env.simulator.table_kernels import BEGIN_BITS, BEGIN_UNIT, BLOCK, CELL, NEAR_STEP, SAFETY, VIEW_DIRECTIONS
 from racer_env.simulator.tables import CACHE_LINE, CONTACT_REACH
 from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
@@ -97,7 +98,7 @@ LOW, HIGH, ARC_LENGTH, DISTANCE_SQUARED, X3, X2, X1, X0, Y3, Y2, Y1, Y0, SPLIT, 
 )
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def step_cars(tables, physics, rules, cars, actions, observations, infos, rewards, terminated, truncated):
     """Advance every car by one tick.
 
@@ -140,7 +141,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             _observe(track, cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def place_cars(tables, physics, cars, indices, observations):
     """Find the nearest centre points of freshly placed cars and observe.
 

@@ -6,7 +6,8 @@ They share this file because Numba's cache notices a change only in the file of 
 import math
 
 import numpy as np
-from numba import njit
+
+from racer_env.simulator.compile_cache import cached_njit
 
 CELL = 32.0  # units; side of a cell
 VIEW_DIRECTIONS = 32  # of a full turn; a power of two
@@ -20,7 +21,7 @@ ANGLE_SAFETY = 1e-9  # radians, for the directions of a bin
 SAFETY = 1e-6  # units; far above rounding, far below anything that costs time
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@cached_njit(error_model="numpy", nogil=True)
 def needed_samples(samples, low_x, low_y, columns, listed):
     """Return (P, 2) the number of a listed cell and of a sample that it needs.
 
@@ -69,7 +70,7 @@ LEFT, RIGHT = 0, 1
 NEITHER = -1
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _set_beam(beam, x, y, bin_number):
     """Set a beam, a little too wide.
 
@@ -92,7 +93,7 @@ def _set_beam(beam, x, y, bin_number):
         beam[k, 2] = max(a * x, a * (x + CELL)) + max(b * y, b * (y + CELL)) + SAFETY
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _clip(beam, ax, ay, bx, by):
     """Clip the segment from a to b to a beam.
 
@@ -113,7 +114,7 @@ def _clip(beam, ax, ay, bx, by):
     return begin, end, enters, leaves
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _find_outside(beam, wall_x, wall_y, begin, outside):
     """Write for each point of a closed wall the set of half planes that it is not in, bit by bit."""
     a0, b0, c0 = beam[0]
@@ -130,7 +131,7 @@ def _find_outside(beam, wall_x, wall_y, begin, outside):
         )
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _touches_cell(x, y, ax, ay, bx, by):
     """Return whether the segment from a to b may touch the cell with the lower left corner (x, y)."""
     x, y, side = x - SAFETY, y - SAFETY, CELL + 2 * SAFETY
@@ -141,7 +142,7 @@ def _touches_cell(x, y, ax, ay, bx, by):
     return abs(middle) <= (abs(a) + abs(b)) * side / 2 + SAFETY
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _look(beam, x, y, wall_x, wall_y, begin, outside, depths):
     """Look from a cell along a beam at one closed wall.
 
@@ -189,7 +190,7 @@ def _look(beam, x, y, wall_x, wall_y, begin, outside, depths):
     return hidden
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _append_blocks(blocks, depths, limit, begin):
     """Append the blocks that hold a closed wall's segments up to a depth."""
     size = len(depths)
@@ -210,7 +211,7 @@ def _append_blocks(blocks, depths, limit, begin):
             blocks[-1] = min(blocks[-1], near << BEGIN_BITS | blocks[-1] & (1 << BEGIN_BITS) - 1)
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit(error_model="numpy")
 def _may_hold_car(wall_x, wall_y, size, x, y):
     """Return whether a cell touches a wall or lies between the walls."""
     middle_x, middle_y = x + CELL / 2, y + CELL / 2
@@ -225,7 +226,7 @@ def _may_hold_car(wall_x, wall_y, size, x, y):
     return between
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@cached_njit(error_model="numpy", nogil=True)
 def view_blocks(wall_x, wall_y, grid_x, grid_y, columns, rows):
     """List for every view the blocks of wall segments that a ray can meet first.
 
