@@ -29,17 +29,22 @@ class DeterministicPolicy(torch.nn.Module):
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """Return the actions (N, 3) for normalised observations (N, 14)."""
         given: torch.Tensor = self.layers(obs)
-        if self.output == "clipped":
-            return torch.minimum(torch.maximum(given, self.low), self.high)
         if self.output == "tanh":
             given = torch.tanh(given)
-        return self.low + 0.5 * (given + 1.0) * (self.high - self.low)
+        if self.output != "clipped":
+            given = self.low + 0.5 * (given + 1.0) * (self.high - self.low)
+        return torch.minimum(torch.maximum(given, self.low), self.high)  # some runtimes' tanh goes 1e-7 beyond 1
 
 
 class NormalisingPolicy(torch.nn.Module):
-    """A policy that takes raw observations (N, 14) and normalises them in double precision, as VecNormalize does."""
+    """A policy that takes raw observations (N, 14) and normalises them as VecNormalize does, but in single precision.
+
+    The mean is kept in two parts, its rounded value and what rounding took from it. The first subtraction is exact
+    close to the mean, so even an observation that hardly ever changes keeps its digits.
+    """
 
     mean: torch.Tensor
+    rest_of_mean: torch.Tensor
     deviation: torch.Tensor
 
     def __init__(self, policy: DeterministicPolicy, statistics: dict[str, Any]) -> None:
@@ -48,12 +53,13 @@ class NormalisingPolicy(torch.nn.Module):
         self.policy = policy
         self.clip = float(statistics["clip_obs"])
         mean, variance = (torch.tensor(statistics[key], dtype=torch.float64) for key in ("obs_mean", "obs_var"))
-        self.register_buffer("mean", mean)
-        self.register_buffer("deviation", torch.sqrt(variance + statistics["epsilon"]))
+        self.register_buffer("mean", mean.float())
+        self.register_buffer("rest_of_mean", (mean - mean.float().double()).float())
+        self.register_buffer("deviation", torch.sqrt(variance + statistics["epsilon"]).float())
         self.eval()
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         """Return the actions (N, 3) for raw observations (N, 14)."""
-        scaled = (obs.double() - self.mean) / self.deviation
-        actions: torch.Tensor = self.policy(torch.clamp(scaled, -self.clip, self.clip).float())
+        scaled = (obs - self.mean - self.rest_of_mean) / self.deviation
+        actions: torch.Tensor = self.policy(torch.clamp(scaled, -self.clip, self.clip))
         return actions

@@ -20,7 +20,10 @@ from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.statistics import statistics_document
 from training.drivers.exported import CARD_KEY, INPUT, OUTPUT, statistics_digest
 
+# Every onnxruntime and onnxruntime-web from this version on reads the opset and IR version below.
+MIN_RUNTIME = "1.14"
 OPSET = 18
+IR_VERSION = 8
 
 
 def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: VecNormalize) -> None:
@@ -53,6 +56,7 @@ def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[
         "physics_fingerprint": data.get("physics_fingerprint", str, None),
         "algorithm": data.algorithm.name,
         "steps": data.steps,
+        "min_onnxruntime": MIN_RUNTIME,
         "ticks_per_second": TICKS_PER_SECOND,
         "observation": [value._asdict() for value in OBSERVATION],
         "actions": [value._asdict() for value in ACTION],
@@ -61,7 +65,7 @@ def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[
 
 
 def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) -> None:
-    """Write a network as one file, by the exporter based on torch.export, with opset OPSET and any batch size."""
+    """Write a network as one file for any batch size, by the exporter based on torch.export."""
     with _quiet():
         program = torch.onnx.export(
             network,
@@ -81,6 +85,7 @@ def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) 
         del part.metadata_props[:]
     del document.graph.value_info[:], document.graph.metadata_props[:], document.metadata_props[:]
     document.graph.name = path.stem
+    document.ir_version = IR_VERSION
     onnx.helper.set_model_props(document, metadata)
     onnx.checker.check_model(document, full_check=True)
     onnx.save_model(document, path)

@@ -12,7 +12,7 @@ from training.checkpoints.statistics import load_statistics
 from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
-from training.exports.files import write_files
+from training.exports.files import MIN_RUNTIME, write_files
 
 
 def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
@@ -55,6 +55,7 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         (DRIVER_NAME, "takes raw observations"),
     ):
         say(f"saved {folder / name} ({(folder / name).stat().st_size / 1024:.1f} KB), {meaning}")
+    say(f"both run in onnxruntime and onnxruntime-web {MIN_RUNTIME} and later, on the CPU and in WebGPU")
     if data.action_repeat > 1:
         say(f"each of its actions has to be held for {data.action_repeat} ticks; the files say so")
     return True
