@@ -15,7 +15,7 @@ from racer_env.action_repeat import ActionRepeat, Decision
 from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
 from racer_env.bridge.engine import BridgeEngine
 from racer_env.config import AiConfig, resolve_config
-from racer_env.contract import MAX_ACTION_REPEAT, Placement
+from racer_env.contract import MAX_ACTION_REPEAT, TICKS_PER_SECOND, Placement
 from racer_env.engine import Engine, NextStart
 from racer_env.errors import ClosedError, ConfigError
 from racer_env.simulator.engine import SimulatorEngine
@@ -130,14 +130,14 @@ class RacerVecEnv(VecEnv):
             self.cars = _make_cars(tracks, num_envs, render_mode)
             self._starts: list[Any] = [None for _ in self.cars]  # start options of the reset in progress
             self._random = [np.random.default_rng() for _ in self.cars]
-            if render_mode is None:
-                self._engine = self._make_engine(tracks, ai_config, equal_road_value, self._next_start)
-            else:
-                self._engine = self._make_drawn_engine(tracks, ai_config, equal_road_value, view)
+            game = (tracks, ai_config, equal_road_value)
+            draws = render_mode is not None
+            self._engine = self._make_drawn_engine(*game, view) if draws else self._make_engine(*game, self._next_start)
             stack.callback(self._engine.close)
             self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
             self._resources = stack.pop_all()
         super().__init__(len(self.cars), make_observation_space(), make_action_space())
+        self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self._fps}
 
     @property
     def simulator(self) -> Simulator:
@@ -273,6 +273,11 @@ class RacerVecEnv(VecEnv):
         """Return False for every car, as the cars have no wrappers."""
         return [False for _ in self._get_indices(indices)]
 
+    @property
+    def _fps(self) -> float:
+        """Pictures in a second of the game: one a step."""
+        return TICKS_PER_SECOND / self.action_repeat
+
     def _make_drawn_engine(
         self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, view: "View | None"
     ) -> Engine:
@@ -280,7 +285,7 @@ class RacerVecEnv(VecEnv):
 
         starts = drawn_engine.NotedStarts(self._next_start)
         engine = self._make_engine(tracks, config, equal_road_value, starts)
-        self._scene = drawn_engine.make_scene(tracks, len(self.cars), view)
+        self._scene = drawn_engine.make_scene(tracks, len(self.cars), view, self._fps)
         shadow = drawn_engine.make_shadow(tracks, len(self.cars)) if self._bridge is not None else None
         return drawn_engine.DrawnEngine(engine, self._scene, starts, shadow)
 

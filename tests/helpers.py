@@ -12,6 +12,7 @@ import numpy.typing as npt
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.project import PROJECT_ROOT
+from racer_env.rendering.metronome import Metronome
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, parse_track
 from racer_env.tracks.geometry import TrackGeometry
@@ -100,6 +101,21 @@ def with_value(document: dict[str, Any], value: Any, *keys: Any) -> dict[str, An
         inner = inner[key]
     inner[keys[-1]] = value
     return document
+
+
+class FakeClock:
+    """A clock that a test sets, and on which a sleep takes no time."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def metronome(self) -> Metronome:
+        """Return a metronome that goes by this clock."""
+
+        def sleep(seconds: float) -> None:
+            self.time += seconds
+
+        return Metronome(lambda: self.time, sleep)
 
 
 def place(simulator: Simulator, start: Start, car: int = 0, **fields: float) -> None:

@@ -93,13 +93,13 @@ class DrawnEngine:
             self.scene.begin(car, self._states[car], self.engine.observations[car])
 
 
-def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None) -> Scene:
-    """Return a scene with the cars, car i on track i modulo the number of tracks.
+def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None, fps: float) -> Scene:
+    """Return a scene with the cars, car i on track i modulo the number of tracks; see ``Scene``.
 
     Raises:
         RenderError: Only a bridge knows one of the tracks.
     """
-    return Scene([known_track(track) for track in tracks], num_cars, view or View())
+    return Scene([known_track(track) for track in tracks], num_cars, view or View(), fps)
 
 
 def make_shadow(tracks: Sequence[AnyTrack], num_cars: int) -> Shadow:

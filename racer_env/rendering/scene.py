@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pygame
 
+from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import ConfigError
 from racer_env.rendering import WHOLE, style
 from racer_env.rendering.car_view import CarView
@@ -41,8 +42,14 @@ class Scene:
         cars: The drawn view of each car.
     """
 
-    def __init__(self, tracks: Sequence[Track], num_cars: int, view: View) -> None:
+    def __init__(self, tracks: Sequence[Track], num_cars: int, view: View, fps: float = TICKS_PER_SECOND) -> None:
         """Make the scene; car i is on track i modulo the number of tracks.
+
+        Args:
+            tracks: Tracks of the cars.
+            num_cars: Number of cars.
+            view: How they are drawn.
+            fps: Pictures in a second of the game, for the window.
 
         Raises:
             ConfigError: The view asks for something impossible.
@@ -52,6 +59,7 @@ class Scene:
             for index in range(num_cars)
         ]
         self._view = view
+        self._fps = fps
         self._window: Window | None = None
         self.change_tracks(tracks)
 
@@ -103,7 +111,7 @@ class Scene:
         for _ in self._window.pressed():
             pass
         if self._window.is_open:
-            self._window.show(pygame.surfarray.make_surface(self.render().swapaxes(0, 1)))
+            self._window.show(pygame.surfarray.make_surface(self.render().swapaxes(0, 1)), self._fps, most=1)
 
     def close(self) -> None:
         """Close the window; safe to call twice."""

@@ -3,13 +3,29 @@
 import os
 import sys
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pygame
 
-from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import RenderError
+from racer_env.rendering.metronome import MAX_DUE, Metronome
 
 NO_SCREEN_DRIVERS = ("dummy", "offscreen", "evdev")
+
+
+TOO_SLOW = 0.95  # share of real time below which the title says so
+
+
+class Press(NamedTuple):
+    """A key that was pressed.
+
+    Attributes:
+        key: What the keyboard layout calls it, as pygame's ``K_`` numbers.
+        place: Where on the keyboard it is, whatever the layout, as pygame's ``KSCAN_`` numbers.
+    """
+
+    key: int
+    place: int
 
 
 class Window:
@@ -18,7 +34,8 @@ class Window:
     Attributes:
         size: Width and height of the window, in pixels.
         is_open: Whether the window is open, that is, not closed by the user.
-        keys: The keys held down, as pygame's numbers.
+        held: Places of the keys held down, see ``Press``.
+        metronome: Beat of the frames.
     """
 
     _shown: "Window | None" = None  # SDL has one window per process: a new one replaces the old one
@@ -44,23 +61,32 @@ class Window:
         if not driver and pygame.display.get_driver() in NO_SCREEN_DRIVERS:
             pygame.display.quit()
             raise RenderError("the display cannot be opened, DISPLAY names none that answers")
+        self._title = title
         pygame.display.set_caption(title)
         Window._shown = self
         self.is_open = True
-        self.keys: set[int] = set()
-        self._clock = pygame.time.Clock()
+        self.held: set[int] = set()
+        self.metronome = Metronome()
 
-    def show(self, picture: pygame.Surface, fps: float = TICKS_PER_SECOND) -> None:
-        """Show a frame, waiting for its time at ``fps`` frames a second."""
+    def show(self, picture: pygame.Surface, fps: float, most: int = MAX_DUE) -> int:
+        """Show a frame, wait for the next one's time, and return how many are then due; see ``Metronome.wait``.
+
+        If frames come too slowly for real time, the title says so.
+        """
         if Window._shown is not self:
             self.is_open = False
         if not self.is_open:
-            return
+            return 1
         self._screen.blit(picture, (0, 0))
         pygame.display.flip()
-        self._clock.tick(fps)
+        frames = self.metronome.wait(fps, most)
+        pace = self.metronome.pace
+        title = self._title if pace >= TOO_SLOW else f"{self._title} ({pace:.0%} of real time)"
+        if title != pygame.display.get_caption()[0]:
+            pygame.display.set_caption(title)
+        return frames
 
-    def pressed(self) -> Iterator[int]:
+    def pressed(self) -> Iterator[Press]:
         """Process the events since the last call, and yield the keys pressed."""
         if not self.is_open:
             return
@@ -68,12 +94,12 @@ class Window:
             if event.type == pygame.QUIT:
                 self.is_open = False
             elif event.type == pygame.KEYDOWN:
-                self.keys.add(event.key)
-                yield event.key
+                self.held.add(event.scancode)
+                yield Press(event.key, event.scancode)
             elif event.type == pygame.KEYUP:
-                self.keys.discard(event.key)
+                self.held.discard(event.scancode)
             elif event.type == pygame.WINDOWFOCUSLOST:
-                self.keys.clear()
+                self.held.clear()
 
     def close(self) -> None:
         """Close the window; safe to call twice."""

@@ -10,6 +10,7 @@ import pytest
 
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
+from tests.helpers import FakeClock
 from training import watch
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
@@ -133,14 +134,14 @@ def test_a_person_drives_against_a_model(track: Track) -> None:
 def window() -> Iterator[Window]:
     """A real window, in SDL's memory, that does not wait."""
     window = Window("test", (640, 400))
-    window._clock = type("NoClock", (), {"tick": lambda self, fps: None})()  # type: ignore[assignment]
+    window.metronome = FakeClock().metronome()
     yield window
     window.close()
 
 
-def press(watching: RaceWindow, key: int, kind: int = pygame.KEYDOWN) -> None:
+def press(watching: RaceWindow, key: int, kind: int = pygame.KEYDOWN, place: int = 0) -> None:
     """Press a key, or let it go, and show a frame."""
-    pygame.event.post(pygame.event.Event(kind, key=key))
+    pygame.event.post(pygame.event.Event(kind, key=key, scancode=place))
     watching.frame()
 
 
@@ -209,25 +210,59 @@ def test_keys_for_the_picture(window: Window, tracks: list[Track]) -> None:
 def test_keys_to_end(window: Window, tracks: list[Track], key: int) -> None:
     """The window closes, and so does watching."""
     watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
-    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key, scancode=0))
     assert watching.run() == ""
 
 
-@pytest.mark.parametrize("keys", [(pygame.K_UP, pygame.K_RIGHT, pygame.K_DOWN), (pygame.K_w, pygame.K_d, pygame.K_s)])
-def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], keys: tuple[int, ...]) -> None:
-    """After the countdown, for as long as the keys are down."""
+ARROWS = (pygame.KSCAN_UP, pygame.KSCAN_RIGHT, pygame.KSCAN_DOWN)
+LETTERS = (pygame.KSCAN_W, pygame.KSCAN_D, pygame.KSCAN_S)
+
+
+@pytest.mark.parametrize("places", [ARROWS, LETTERS])
+def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], places: tuple[int, ...]) -> None:
+    """After the countdown, for as long as the keys are down, whatever letters they have."""
     person = PersonEntrant()
     watching = RaceWindow(window, [person, entrant(SCRIPTED)], tracks, "track", 3)
     for _ in range(COUNTDOWN * 60):
         watching.frame()
     assert watching.race.tick == 0
-    for key in keys[:2]:
-        press(watching, key)
+    for place in places[:2]:
+        press(watching, pygame.K_z, place=place)
     assert person.action.tolist() == [1.0, 1.0, 0.0]
-    press(watching, keys[0], pygame.KEYUP)
-    press(watching, keys[2])
+    press(watching, pygame.K_z, pygame.KEYUP, places[0])
+    press(watching, pygame.K_z, place=places[2])
     assert person.action.tolist() == [1.0, 0.0, 1.0]
     assert watching.race.tick == 4
+
+
+def test_a_key_that_drives_does_nothing_else(window: Window, tracks: list[Track]) -> None:
+    """On AZERTY, Q is at the place of A: it steers, and the line of help names Escape; watching, it ends."""
+    person = PersonEntrant()
+    watching = RaceWindow(window, [person], tracks, "track", None)
+    press(watching, pygame.K_q, place=pygame.KSCAN_A)
+    assert (window.is_open, person.action[0]) == (True, -1.0)
+    assert "Esc quit" in watching._footer()
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
+    assert "Q quit" in watching._footer()
+    press(watching, pygame.K_q, place=pygame.KSCAN_A)
+    assert not window.is_open
+
+
+def test_the_game_keeps_real_time(window: Window, tracks: list[Track]) -> None:
+    """Frames that take longer drive more ticks; where even that is too slow, the window says so."""
+    clock = FakeClock()
+    window.metronome = clock.metronome()
+    watching = RaceWindow(window, [entrant(ASLEEP)], tracks, "track", None)
+    for _ in range(40):
+        clock.time += 0.05
+        watching.frame()
+    assert watching.race.tick == pytest.approx(40 * 0.05 * 60, abs=5)
+    assert "real time" not in watching._footer()
+    for _ in range(20):
+        clock.time += 0.25
+        watching.frame()
+    assert "67% of real time" in watching._footer()
+    assert "67% of real time" in pygame.display.get_caption()[0]
 
 
 def test_a_race_ends_with_its_result(window: Window, tracks: list[Track]) -> None:
@@ -250,11 +285,12 @@ def close_after(monkeypatch: pytest.MonkeyPatch, frames: int) -> list[int]:
     """Let the window close after some frames; return a list that counts them."""
     real, shown = Window.show, []
 
-    def show(self: Window, picture: pygame.Surface, fps: float = 60) -> None:
+    def show(self: Window, picture: pygame.Surface, fps: float, most: int = 1) -> int:
         shown.append(len(shown))
-        real(self, picture, 100_000)
+        due = real(self, picture, 100_000, most)
         if len(shown) == frames:
             self.close()
+        return due
 
     monkeypatch.setattr(Window, "show", show)
     return shown

@@ -39,7 +39,8 @@ def make_parser() -> Parser:
         "it knows. With --drive you drive against them.",
         epilog="keys: space pauses, C changes the camera, V shows or hides rays, T trails, + and - change the speed "
         "from 1/4 to 8, N goes to the next track, Tab to the next car, Enter starts again, Q or Escape ends; with "
-        "--drive, the arrows or W A S D drive. Model files contain pickles. They are left closed.",
+        "--drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D on a French one). "
+        "Model files contain pickles. They are left closed.",
     )
     parser.add_argument(
         "--model",

@@ -9,7 +9,7 @@ from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import RenderError
 from racer_env.rendering import CAMERAS
 from racer_env.rendering.painter import Painter
-from racer_env.rendering.window import Window
+from racer_env.rendering.window import TOO_SLOW, Window
 from racer_env.tracks import Track
 from training.drives.race import Entrant, PersonEntrant, Race
 
@@ -17,10 +17,13 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 COUNTDOWN = 3  # seconds before a race
 SIZE = (1280, 720)  # pixels, width and height
 FOOTER = 26  # pixels, height of the line of help
-HELP = "space pause   C camera   V rays   T trails   + - speed   N track   Tab car   Enter again   Q quit"
+HELP = "space pause   Enter again   + - speed   C camera   V rays   T trails   N track   Tab car"
+HELP_TO_DRIVE = "arrows or W A S D by place drive   Esc quit   "
 
-_LEFT, _RIGHT = (pygame.K_LEFT, pygame.K_a), (pygame.K_RIGHT, pygame.K_d)
-_THROTTLE, _BRAKE = (pygame.K_UP, pygame.K_w), (pygame.K_DOWN, pygame.K_s)
+# Places on the keyboard, the same for every layout.
+_LEFT, _RIGHT = (pygame.KSCAN_LEFT, pygame.KSCAN_A), (pygame.KSCAN_RIGHT, pygame.KSCAN_D)
+_THROTTLE, _BRAKE = (pygame.KSCAN_UP, pygame.KSCAN_W), (pygame.KSCAN_DOWN, pygame.KSCAN_S)
+_DRIVING = {*_LEFT, *_RIGHT, *_THROTTLE, *_BRAKE}
 
 
 def show_race(entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str, laps: int | None) -> str:
@@ -102,23 +105,27 @@ class RaceWindow:
 
     def frame(self) -> None:
         """Show one frame: process the keys, drive the ticks that are due, draw the picture."""
-        for key in self._window.pressed():
-            self._keys.get(key, lambda: None)()
+        for key, place in self._window.pressed():
+            if self._person is None or place not in _DRIVING:  # on AZERTY, Q is where A is elsewhere
+                self._keys.get(key, lambda: None)()
         if self._person is not None:
             self._person.action = self._steered()
         if not self.is_paused:
             self._advance()
         picture = self.painter.draw(self.race.cars, self.focus, self._message())
-        drive = "arrows or W A S D drive   " if self._person is not None else ""
+        self.painter.draw_footer(self._footer())
+        self._frames = self._window.show(picture, TICKS_PER_SECOND)
+
+    def _footer(self) -> str:
+        pace = self._window.metronome.pace
+        slow = f"only {pace:.0%} of real time   " if pace < TOO_SLOW else ""
         speed = f"speed {self.speed:g}   " if self.speed != 1.0 else ""
-        self.painter.draw_footer(drive + speed + HELP)
-        self._window.show(picture)
+        return slow + speed + ("Q quit   " if self._person is None else HELP_TO_DRIVE) + HELP
 
     def _advance(self) -> None:
-        if self._wait > 0:
-            self._wait -= 1
-            return
-        self._due += self.speed
+        waited = min(self._wait, self._frames)
+        self._wait -= waited
+        self._due += self.speed * (self._frames - waited)
         while self._due >= 1.0:
             self._due -= 1.0
             self.race.step()
@@ -134,8 +141,8 @@ class RaceWindow:
         return f"{result}\nEnter starts again" if result else ""
 
     def _steered(self) -> np.ndarray:
-        def held(keys: tuple[int, ...]) -> float:
-            return float(any(key in self._window.keys for key in keys))
+        def held(places: tuple[int, ...]) -> float:
+            return float(not self._window.held.isdisjoint(places))
 
         return np.array([held(_RIGHT) - held(_LEFT), held(_THROTTLE), held(_BRAKE)])
 
@@ -147,6 +154,7 @@ class RaceWindow:
 
     def _restart(self) -> None:
         self._due = 0.0
+        self._frames = 1  # frames of real time that are due, more than 1 after a late one
         self._wait = COUNTDOWN * TICKS_PER_SECOND if self._laps is not None else 0
         self.race.restart()
 

@@ -16,7 +16,7 @@ from racer_env.rendering.shadow import Shadow
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track, UnseenTrack, known_track
 from racer_env.vec_env import RacerVecEnv
-from tests.helpers import with_limits
+from tests.helpers import FakeClock, with_limits
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -217,6 +217,22 @@ def test_many_cars_can_be_shown_in_a_window() -> None:
     env.close()
 
 
+def test_pictures_of_held_actions_come_as_the_game_goes() -> None:
+    """A picture shows a whole step: with an action repeat of 4, fifteen make a second, in videos and in the window."""
+    env = RacerVecEnv(["track-01"], 1, render_mode="human", view=VIEW, action_repeat=4)
+    assert env.metadata["render_fps"] == 15
+    assert RacerEnv.metadata["render_fps"] == 60
+    clock = FakeClock()
+    env.reset()
+    env.render()
+    env._scene._window.metronome = clock.metronome()  # type: ignore[union-attr]
+    for _ in range(16):
+        env.step(np.array([FORWARD]))
+        env.render()
+    assert clock.time == pytest.approx(1.0)
+    env.close()
+
+
 def test_many_cars_without_a_render_mode() -> None:
     """Asking for a picture says what is missing; no such mode is named."""
     with pytest.raises(ConfigError, match="make the environment with render_mode='rgb_array'"):
@@ -228,10 +244,10 @@ def test_many_cars_without_a_render_mode() -> None:
 def test_there_is_one_window_at_a_time() -> None:
     """A second one takes the place of the first, which is as if closed; closing that one leaves the second open."""
     first, second = Window("first", (64, 64)), Window("second", (80, 60))
-    first.show(pygame.Surface((64, 64)))
+    first.show(pygame.Surface((64, 64)), fps=60)
     assert not first.is_open
     first.close()
-    second.show(pygame.Surface((80, 60)))
+    second.show(pygame.Surface((80, 60)), fps=60)
     assert second.is_open
     second.close()
     assert not pygame.display.get_init()
@@ -240,13 +256,13 @@ def test_there_is_one_window_at_a_time() -> None:
 def test_keys_are_taken_as_they_go_down_and_up() -> None:
     """Held keys are known, also when the window loses them."""
     window = Window("test", (64, 64))
-    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_UP))
-    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_LEFT))
-    pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.K_LEFT))
-    assert [*window.pressed()] == [pygame.K_UP, pygame.K_LEFT]
-    assert window.keys == {pygame.K_UP}
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_UP, scancode=pygame.KSCAN_UP))
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_LEFT, scancode=pygame.KSCAN_LEFT))
+    pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.K_LEFT, scancode=pygame.KSCAN_LEFT))
+    assert [*window.pressed()] == [(pygame.K_UP, pygame.KSCAN_UP), (pygame.K_LEFT, pygame.KSCAN_LEFT)]
+    assert window.held == {pygame.KSCAN_UP}
     pygame.event.post(pygame.event.Event(pygame.WINDOWFOCUSLOST))
     assert [*window.pressed()] == []
-    assert window.keys == set()
+    assert window.held == set()
     window.close()
     window.close()
