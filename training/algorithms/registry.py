@@ -9,6 +9,7 @@ from typing import Any
 from racer_env.errors import ConfigError
 from training.algorithms import members
 from training.algorithms.algorithm import Algorithm
+from training.algorithms.settings import as_document
 
 
 @functools.cache
@@ -28,6 +29,15 @@ def algorithm_named(name: str) -> Algorithm:
     if name not in all_algorithms():
         raise ConfigError(f"no algorithm {name!r}; there are: {', '.join(all_algorithms())}")
     return all_algorithms()[name]
+
+
+def all_settings() -> dict[str, Any]:
+    """Return every hyper-parameter of any algorithm by name, with the default of one that has it."""
+    return {
+        name: value
+        for algorithm in all_algorithms().values()
+        for name, value in as_document(algorithm.settings()).items()
+    }
 
 
 def algorithm_of(attributes: Mapping[str, Any]) -> Algorithm | None:

@@ -28,6 +28,7 @@ from training.runs.periodic import PeriodicCallback
 
 Score = tuple[float, float, float]
 MAX_SHOWN = 4  # most tracks whose laps are recorded and drawn at an evaluation
+MAX_DRAWN = 10  # most evaluations of a run that are drawn: TensorBoard shows ten pictures under a name
 WORST: Score = (-1.0, 0.0, 0.0)
 
 
@@ -134,6 +135,7 @@ class BestModelCallback(PeriodicCallback):
         self.last_in_words = ""
         self.why_ended: str | None = None
         self.closing_seconds = 0.0
+        self._part = 0  # part of the run in which an evaluation was drawn last
         self._lengths = {track.id: track.length if isinstance(track, Track) else 1.0 for track in self.course.tracks}
 
     def _on_step(self) -> bool:
@@ -146,24 +148,33 @@ class BestModelCallback(PeriodicCallback):
             began = time.monotonic()
             if self.course.bridge is not None:
                 say("all steps are trained; evaluating the driver ...")
-            self._evaluate()
+            self._evaluate(is_last=True)
             self.closing_seconds = time.monotonic() - began
 
-    def _evaluate(self) -> None:
+    def _evaluate(self, is_last: bool = False) -> None:
         check_model(self.model)
         try:
             episodes = self.cars.drive(self._policy, self.action_repeat, show=False)
         except BridgeError as error:  # if the game is gone, the next training step reports it
             say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
             return
+        self.why_ended = self._why_end(episodes)
         if self.records is not None:
-            self._record(episodes, self.records)
+            self._record(episodes, self.records, draws=self._is_drawn(is_last or self.why_ended is not None))
         self._log(episodes)
         self.last_in_words = f"at {self.num_timesteps:,} steps, {evaluation_in_words(episodes)}"
         score = score_of(episodes, self._lengths, self.reversal_cost)
         if score > self.best:
             self._save(score)
-        self.why_ended = self._why_end(episodes)
+
+    def _is_drawn(self, is_last: bool) -> bool:
+        """Return whether to draw an evaluation: the last one, and the first in each of nine parts after the first."""
+        model = self.model
+        before, planned = model._num_timesteps_at_start, model._total_timesteps
+        share = min((self.num_timesteps - before) / (planned - before), 1.0)  # a last rollout exceeds the run
+        part = int(share * (MAX_DRAWN - 1))
+        is_new, self._part = part > self._part, part
+        return is_new or is_last
 
     def _policy(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating[Any]]:
         normalised: Any = self.statistics.normalize_obs(observations)
@@ -195,8 +206,8 @@ class BestModelCallback(PeriodicCallback):
             return f"it is competent: {evaluation_in_words(episodes)}"
         return None
 
-    def _record(self, episodes: Sequence[Episode], records: FastestLaps) -> None:
-        """Offer the episodes as record laps, and log racing lines; of many tracks, only the first ones."""
+    def _record(self, episodes: Sequence[Episode], records: FastestLaps, draws: bool) -> None:
+        """Offer the episodes as record laps, and log racing lines if asked; of many tracks, only the first ones."""
         for track in self.course.tracks[:MAX_SHOWN]:
             if not isinstance(track, Track):
                 continue
@@ -208,8 +219,9 @@ class BestModelCallback(PeriodicCallback):
                 self.records = None
                 return
             records.offer(recording, self.num_timesteps)
-            picture = Image(racing_line_picture(recording.drive), "HWC")
-            self.logger.record(f"racing_line/{track.id}", picture, exclude=("stdout", "log", "json", "csv"))
+            if draws:
+                picture = Image(racing_line_picture(recording.drive), "HWC")
+                self.logger.record(f"racing_line/{track.id}", picture, exclude=("stdout", "log", "json", "csv"))
 
     def _log(self, episodes: Sequence[Episode]) -> None:
         for name, value in summarise(episodes).items():

@@ -8,6 +8,7 @@ from stable_baselines3.common.logger import TensorBoardOutputFormat
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
+from training.algorithms.registry import all_settings
 from training.evaluation.summary import MAX_TRACKS_APART
 
 # The figures by which the HPARAMS tab compares runs.
@@ -31,19 +32,27 @@ class RunTensorBoard(TensorBoardOutputFormat):
     def describe(self, hyperparameters: Mapping[str, Any], track_ids: Sequence[str]) -> None:
         """Write hyper-parameters and the layout of the custom page.
 
+        HPARAMS has one table for all runs in a folder, with the columns that any one of them declares. So each run
+        declares those of every algorithm; the cells of what it does not have stay empty.
+
         Args:
             hyperparameters: Values by name; any that is not a number, text or bool is written as text.
             track_ids: Ids of the tracks that the run trains on.
         """
-        plain = {
-            name: value if isinstance(value, bool | int | float | str) else str(value)
-            for name, value in hyperparameters.items()
-        }
+        own = _plain(hyperparameters)
         writer: Any = self.writer
         summaries: Any = hparams
-        for summary in summaries(plain, dict.fromkeys(METRICS, 0.0)):  # add_hparams would open a separate run
+        columns, _, _ = summaries({**own, **_plain(all_settings())}, dict.fromkeys(METRICS, 0.0))
+        _, *session = summaries(own, {})
+        for summary in (columns, *session):  # add_hparams would open a separate run
             writer.file_writer.add_summary(summary)
         self.writer.add_custom_scalars(_layout(track_ids))
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in values.items()
+    }
 
 
 def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:

@@ -6,11 +6,19 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from tensorboard.backend.event_processing import plugin_event_multiplexer as event_multiplexer
+from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.context import RequestContext
+from tensorboard.plugins.base_plugin import TBContext
 from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import plugin_data_pb2
+from tensorboard.plugins.hparams.backend_context import Context
 from tensorboard.util import tensor_util
 
+from tests.runs import ppo
+from training.algorithms.registry import all_algorithms, all_settings
+from training.algorithms.settings import as_document
 from training.runs.tensorboard import METRICS, RunTensorBoard
 
 pytestmark = pytest.mark.timeout(60)
@@ -53,6 +61,26 @@ def test_hyperparameters_with_their_metrics(events: EventAccumulator) -> None:
     assert {"eval/best_lap_time_sec", "eval/completion"} <= metrics & set(events.Tags()["scalars"])
 
 
+def test_runs_of_all_algorithms_are_in_one_table(tmp_path: Path) -> None:
+    """As TensorBoard's own HPARAMS page puts it together: every setting of any of them is a column."""
+    for algorithm in all_algorithms().values():
+        board = RunTensorBoard(tmp_path / algorithm.name, 0)
+        board.describe({"algorithm": algorithm.name, **as_document(algorithm.settings())}, ["x"])
+        board.close()
+    multiplexer = event_multiplexer.EventMultiplexer().AddRunsFromDirectory(str(tmp_path))
+    multiplexer.Reload()
+    provider = MultiplexerDataProvider(multiplexer, str(tmp_path))
+    page = Context(TBContext(logdir=str(tmp_path), multiplexer=multiplexer, data_provider=provider))
+    request, runs = RequestContext(), page.hparams_metadata(RequestContext(), "")
+    table = page.experiment_from_metadata(request, "", True, runs, page.hparams_from_data_provider(request, "", None))
+    columns = {column.name for column in table.hparam_infos}
+    assert columns == {"algorithm", *all_settings()}
+    assert {metric.name.tag for metric in table.metric_infos} == set(METRICS)
+    for name, tags in runs.items():
+        start = plugin_data_pb2.HParamsPluginData.FromString(tags["_hparams_/session_start_info"]).session_start_info
+        assert set(start.hparams) == {"algorithm", *as_document(all_algorithms()[name].settings())}
+
+
 def layout_of(events: EventAccumulator) -> layout_pb2.Layout:
     """Return the layout of the custom page."""
     (event,) = events.Tensors("custom_scalars__config__")
@@ -85,3 +113,15 @@ def test_runs_stand_side_by_side_under_their_names(trained: Path) -> None:
     """One folder for each run, named as it is: --logdir logs shows them all."""
     folders = {path.parent.relative_to(trained / "logs").as_posix() for path in (trained / "logs").rglob("events.*")}
     assert folders == {"lap"}
+
+
+def test_no_more_pictures_than_are_shown(tmp_path: Path, short_config: str) -> None:
+    """TensorBoard shows ten of a name: of many evaluations, ten are drawn, evenly, the last one among them."""
+    arguments = ["--num-envs", "8", "--timesteps", "6000", "--eval-freq", "480", "--config", short_config]
+    assert ppo(tmp_path, "--run-name", "it", *arguments) == 0
+    events = EventAccumulator(str(tmp_path / "logs" / "it"), size_guidance={"images": 0})
+    events.Reload()
+    evaluated = [event.step for event in events.Scalars("eval/clean_laps")]
+    drawn = [image.step for image in events.Images("racing_line/track-01")]
+    assert len(drawn) == 10 < len(evaluated)
+    assert drawn[-1] == evaluated[-1]
