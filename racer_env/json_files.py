@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from racer_env.errors import RacerError
+from racer_env.files import read_file
+
+MAX_JSON = 8_000_000  # bytes; the par times of 16,384 tracks have fewer, and a track of 1,000 points a fiftieth
 
 
 def read_json(path: Path, error: type[RacerError], what: str) -> Any:
@@ -19,10 +22,10 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
         what: What the file should be, for the message ("track", "configuration").
 
     Raises:
-        error: The file is missing, unreadable, or not JSON.
+        error: The file is missing, unreadable, too large, or not JSON.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_file(path, MAX_JSON).decode())
     except FileNotFoundError as missing:
         raise error(f"{what} file not found: {path}") from missing
     except (OSError, UnicodeDecodeError) as unreadable:
@@ -72,33 +75,34 @@ class Checker:
     def number(self, value: Any, key: str) -> float:
         """Return ``value`` as a finite float; a bool or a string is not a number."""
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            raise self.fail(f"{key} must be a number, got {_shown(value)}")
+            raise self.fail(f"{key} must be a number, got {shown(value)}")
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not math.isfinite(number):
-            raise self.fail(f"{key} must be a finite number, got {_shown(value)}")
+            raise self.fail(f"{key} must be a finite number, got {shown(value)}")
         return number
 
     def integer(self, value: Any, key: str, at_least: int) -> int:
         """Return ``value`` as an int that is at least ``at_least``; 3000.0 counts as 3000."""
         number = self.number(value, key)
         if number != int(number):
-            raise self.fail(f"{key} must be a whole number, got {_shown(value)}")
+            raise self.fail(f"{key} must be a whole number, got {shown(value)}")
         if number < at_least:
-            raise self.fail(f"{key} must be at least {at_least}, got {_shown(value)}")
+            raise self.fail(f"{key} must be at least {at_least}, got {shown(value)}")
         if number > MAX_INTEGER:
-            raise self.fail(f"{key} must be at most {MAX_INTEGER}, got {_shown(value)}")
+            raise self.fail(f"{key} must be at most {MAX_INTEGER}, got {shown(value)}")
         return int(number)
 
     def text(self, value: Any, key: str) -> str:
         """Return ``value`` as a string that is not empty."""
         if not isinstance(value, str) or not value:
-            raise self.fail(f"{key} must be a non-empty string, got {_shown(value)}")
+            raise self.fail(f"{key} must be a non-empty string, got {shown(value)}")
         return value
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value for a message, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,18 +1,28 @@
 /** Reads JSON files. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { InputError } from "./checks.js";
 
+/** Bytes that a JSON file may have; a track of 1,000 points has a fiftieth. */
+const MAX_JSON = 8_000_000;
+
 /**
- * Read a JSON file.
+ * Read a JSON file: a regular one, as a pipe or a device may never end.
  *
  * @param path The file.
  * @param what What it should be, for the messages ("track", "configuration").
- * @throws InputError The file is missing, unreadable, or no JSON.
+ * @throws InputError The file is missing, unreadable, too large, or no JSON.
  */
 export function readJson(path: string, what: string): unknown {
   let bytes: Buffer;
   try {
+    const found = statSync(path);
+    if (!found.isFile()) {
+      throw new Error("expected a file, and it is a folder, a pipe or a device");
+    }
+    if (found.size > MAX_JSON) {
+      throw new Error(`it has ${found.size} bytes; expected at most ${MAX_JSON}`);
+    }
     bytes = readFileSync(path);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -1,18 +1,25 @@
 """What a model file says about itself, read without loading it or running any pickle in it."""
 
+import contextlib
 import functools
 import json
 import zipfile
-import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from racer_env.errors import ModelError
+from racer_env.json_files import shown
 from racer_env.physics import Physics
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_of, all_algorithms
+from training.checkpoints.archives import open_archive
+from training.checkpoints.attributes import REQUIRED, fault_of, is_pickled
 
+# Bytes. A SAC model of layers of 4,096 units has about 10^9, and what cars add to the data grows with their number.
+MAX_MODEL, MAX_DATA = 2**31, 2**24
+GROWTH = 20  # models are written unpacked; a packed one may grow this many times
 UNKNOWN_PHYSICS = "unknown"  # instead of the fingerprint, if a bridge did not report it
 
 
@@ -75,7 +82,7 @@ class ModelData:
     @property
     def pickled(self) -> list[str]:
         """Names of the attributes that are pickles."""
-        return [name for name, value in self.attributes.items() if isinstance(value, dict) and ":serialized:" in value]
+        return [name for name, value in self.attributes.items() if is_pickled(value)]
 
     def check(self, shape: tuple[int, ...]) -> None:
         """Refuse a model that cannot be loaded.
@@ -84,8 +91,11 @@ class ModelData:
             shape: Shape of the observations that the model has to take.
 
         Raises:
-            ModelError: The model has another algorithm, policy or observation.
+            ModelError: The model has another algorithm, policy or observation, or does not name its own.
         """
+        lacking = [name for name in REQUIRED if name not in self.attributes]
+        if lacking:
+            raise ModelError(f"cannot load {self.path}: its data lack {', '.join(lacking)}")
         policy = self.get("policy_class", dict, {}).get("__module__")
         if policy != self.algorithm.policy_class.__module__:
             raise ModelError(
@@ -103,26 +113,42 @@ def read_model_data(path: Path) -> ModelData:
     """Read what a model file says about itself.
 
     Raises:
-        ModelError: The file is not a model of stable-baselines3, or is damaged.
+        ModelError: The file is not a model of stable-baselines3, is damaged, or unpacks to more than a model can have.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()  # reads and checks everything, so a truncated file is found before it is used
-            attributes = json.loads(archive.read("data"))
-            files = set(archive.namelist())
-    except KeyError as error:
-        raise ModelError(f"cannot load {path}: it is a zip file, but no model of stable-baselines3") from error
-    except (ValueError, OSError, RecursionError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise ModelError(f"cannot load {path}: it is damaged or no model ({error})") from error
-    if damaged is not None:
-        raise ModelError(f"cannot load {path}: its part {damaged!r} is damaged")
-    if not isinstance(attributes, dict) or "policy.pth" not in files:
-        raise ModelError(f"cannot load {path}: it is a zip file, but no model of stable-baselines3")
+    with open_model(path) as archive:
+        damaged = archive.testzip()  # reads and checks everything, so a truncated file is found before it is used
+        if damaged is not None:
+            raise ModelError(f"cannot load {path}: its part {damaged[:40]!r} is damaged")
+        attributes = json.loads(archive.read("data"))
+        if not isinstance(attributes, dict):
+            raise ModelError(f"cannot load {path}: its data are no object")
+        fault = fault_of(attributes, archive.getinfo("policy.pth").file_size)
+        if fault is not None:
+            raise ModelError(f"cannot load {path}: {fault}")
     return ModelData(path, attributes)
 
 
+@contextlib.contextmanager
+def open_model(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a model file.
+
+    Raises:
+        ModelError: As for ``read_model_data``.
+    """
+
+    def refuse(why: str) -> ModelError:
+        return ModelError(f"cannot load {path}: {why}")
+
+    with open_archive(path, refuse, MAX_MODEL, GROWTH) as archive:
+        if not {"data", "policy.pth"} <= {*archive.namelist()}:
+            raise refuse("it is a zip file, but no model of stable-baselines3")
+        if archive.getinfo("data").file_size > MAX_DATA:
+            raise refuse(f"its data have {archive.getinfo('data').file_size:,} bytes, more than {MAX_DATA:,}")
+        yield archive
+
+
 def _as_shape(found: Any) -> str:
-    return str(tuple(found)) if isinstance(found, list) else "an unknown kind"
+    return shown(tuple(found)) if isinstance(found, list) else "an unknown kind"
 
 
 def check_physics(data: ModelData, physics: Physics | None) -> None:

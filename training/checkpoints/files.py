@@ -86,6 +86,8 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
             if not zipfile.is_zipfile(candidate):
                 raise ModelError(f"{candidate} is no model: expected a zip file as stable-baselines3 writes it")
             return candidate
+        if candidate.exists() and not candidate.is_dir():
+            raise ModelError(f"{candidate} is no model: expected a regular file, and it is a pipe or a device")
     folder = path.parent if path.parent != Path() else models_dir
     if models_of(folder, path.name):
         return newest_model(folder, path.name)

@@ -1,5 +1,10 @@
 """Loading models of stable-baselines3 without running any pickle in them."""
 
+import io
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,7 +14,9 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
-from training.checkpoints.data import ModelData
+from training.checkpoints.archives import open_archive
+from training.checkpoints.attributes import TAKEN, is_pickled
+from training.checkpoints.data import ModelData, open_model
 from training.console.messages import first_line
 
 
@@ -30,8 +37,9 @@ def prepare(seed: int, device: str) -> None:
 def load_model(data: ModelData, env: VecNormalize | None, device: str, **settings: Any) -> BaseAlgorithm:
     """Load a model.
 
-    Only JSON and tensors are read from the file. Pickles of stable-baselines3 stay closed: classes and spaces are
-    known, hyper-parameters come with ``settings``, and the rest is made anew by training.
+    Only JSON and tensors are read from the file, and of the JSON only what training goes on with. Pickles of
+    stable-baselines3 stay closed: classes and spaces are known, hyper-parameters come with ``settings``, and the rest
+    is made anew by training.
 
     Args:
         data: Content of the model's file.
@@ -46,16 +54,51 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
     observation_space, action_space = make_observation_space(), make_action_space()
     assert observation_space.shape is not None
     data.check(observation_space.shape)
+    if "policy_kwargs" in data.pickled:
+        raise ModelError(f"{data.path} has a network of its own classes; only plain layer sizes are loaded")
     known: dict[str, Any] = {
-        **dict.fromkeys(data.pickled),
         **algorithm.to_drive,
         "policy_class": algorithm.policy_class,
         "observation_space": observation_space,
         "action_space": action_space,
+        "n_envs": 1,
+        "verbose": 0,
     }
-    if "policy_kwargs" in data.pickled:
-        raise ModelError(f"{data.path} has a network of its own classes; only plain layer sizes are loaded")
     try:
-        return algorithm.model_class.load(data.path, env=env, device=device, custom_objects=known, **settings)
+        content = _harmless(data, known)
+        return algorithm.model_class.load(content, env=env, device=device, custom_objects=known, **settings)
+    except ModelError:
+        raise
     except Exception as error:  # a damaged file may raise anything
         raise ModelError(f"cannot load {data.path} as a {algorithm.name} model: {first_line(error)}") from error
+
+
+def _harmless(data: ModelData, known: Iterable[str]) -> io.BytesIO:
+    """Return a model file with the weights of another, and of its attributes only those that are taken."""
+    taken = {name: value for name, value in data.attributes.items() if name in TAKEN and not is_pickled(value)}
+    content = io.BytesIO()
+    with open_model(data.path) as archive, zipfile.ZipFile(content, "w") as harmless:
+        harmless.writestr("data", json.dumps({**taken, **dict.fromkeys(known)}))
+        for name in archive.namelist():
+            if name.endswith(".pth"):
+                weights = archive.read(name)
+                _check_weights(data.path, name, weights)
+                harmless.writestr(name, weights)
+    content.seek(0)
+    return content
+
+
+def _check_weights(path: Path, name: str, content: bytes) -> None:
+    """Refuse weights that would unpack to more than they are, as archives of their own or by tensors that repeat."""
+
+    def refuse(why: str) -> ModelError:
+        return ModelError(f"cannot load {path}: {name[:40]}: {why}")
+
+    with open_archive(content, refuse, len(content)):
+        tensors = [torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)]
+    while tensors:
+        value = tensors.pop()
+        if isinstance(value, dict | list | tuple):
+            tensors.extend(value.values() if isinstance(value, dict) else value)
+        elif isinstance(value, torch.Tensor) and value.nbytes > value.untyped_storage().nbytes():
+            raise refuse(f"a tensor of {value.nbytes:,} bytes is stored in {value.untyped_storage().nbytes():,}")

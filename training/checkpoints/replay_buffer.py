@@ -1,6 +1,5 @@
 """The replay buffer of an off-policy algorithm on disk: plain arrays, for any number of cars."""
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,15 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
+from training.checkpoints.archives import open_archive, read_array
+from training.console.parser import MAX_CARS
 
 # Arrays of many transitions, by name.
 Transitions = dict[str, npt.NDArray[np.float32]]
 
+MAX_BUFFER = 100_000_000  # transitions, for a model that does not say
+MAX_TRANSITION = 300  # bytes of a transition, with room for numbers of double precision
+MAX_HEADERS = 10_000  # bytes of what a file holds besides
 _ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 
@@ -27,24 +31,30 @@ def write_buffer(buffer: ReplayBuffer, path: str) -> None:
         np.savez(file, **{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
-def read_buffer(path: Path) -> Transitions:
+def read_buffer(path: Path, size: int) -> Transitions:
     """Return the transitions of a file, oldest first, each array (T, ...).
 
+    Args:
+        path: Path of the file.
+        size: Number of transitions that the buffer held at most, as its model says.
+
     Raises:
-        ModelError: The file is damaged, or not a replay buffer.
+        ModelError: The file is damaged, not a replay buffer, or larger than it can be.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in _ARRAYS}
-    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelError(
-            f"cannot load the replay buffer {path}: it is damaged or none; delete it, and it is filled again"
-        ) from error
+
+    def refuse(why: str) -> ModelError:
+        return ModelError(f"cannot load the replay buffer {path}: {why}; delete it, and it is filled again")
+
+    most = max(size, MAX_CARS)  # a buffer holds a step of every car at least
+    with open_archive(path, refuse, most * MAX_TRANSITION + MAX_HEADERS) as archive:
+        arrays = {name: read_array(archive, name) for name in _ARRAYS}
     observed, acted = make_observation_space().shape, make_action_space().shape
     expected = {"observations": observed, "next_observations": observed, "actions": acted}
     for name, array in arrays.items():
-        if array.shape[1:] != expected.get(name, ()) or len(array) != len(arrays["rewards"]):
+        if array.shape[1:] != expected.get(name, ()) or array.shape[:1] != arrays["rewards"].shape[:1]:
             raise ModelError(f"the replay buffer {path} is of another model: {name} has the shape {array.shape}")
+        if array.dtype.kind != "f" or len(array) > most:
+            raise refuse(f"{name} must be up to {most:,} numbers, got {len(array):,} of type {array.dtype}")
         if not np.isfinite(array).all():
             raise ModelError(f"the replay buffer {path} is not finite in {name}; delete it, and it is filled again")
     return arrays

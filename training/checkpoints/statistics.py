@@ -10,9 +10,11 @@ from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from racer_env.errors import ModelError
+from racer_env.files import read_file
 from racer_env.spaces import make_observation_space
 from training.console.messages import first_line
 
+MAX_STATISTICS = 16_000_000  # bytes; with 16,384 cars they have two million
 # Everything that a saved VecNormalize consists of; each builds only what its name says. Includes NumPy 1's names.
 _ALLOWED = {
     *("stable_baselines3.common.vec_env.vec_normalize.VecNormalize",),
@@ -46,7 +48,7 @@ def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:
         ModelError: They are damaged, contain something else, or belong to another observation.
     """
     try:
-        statistics = _SafeUnpickler(io.BytesIO(path.read_bytes())).load()
+        statistics = _SafeUnpickler(io.BytesIO(read_file(path, MAX_STATISTICS))).load()
     except Exception as error:  # a damaged pickle may raise anything
         raise ModelError(f"cannot load statistics {path}: {first_line(error)}") from error
     shape = make_observation_space().shape

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from racer_env.config import AiConfig, parse_config
 from racer_env.contract import MAX_ACTION_REPEAT
@@ -17,10 +16,9 @@ from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics
 from racer_env.spaces import make_observation_space
 from training.checkpoints.files import STATISTICS_NAME
-from training.console.messages import first_line
 from training.drivers.driver import Driver
+from training.drivers.network import Network
 
-INPUT, OUTPUT = "obs", "actions"
 CARD_KEY = "racer_driver"
 
 
@@ -47,42 +45,19 @@ class Card:
     config: AiConfig | None = None
 
 
-def open_session(path: Path) -> onnxruntime.InferenceSession:
-    """Load an ONNX file that maps observations to actions.
-
-    Raises:
-        ModelError: The file is missing, damaged, or something else.
-    """
-    if not path.is_file():
-        raise ModelError(f"no exported driver {path}; python -m training.export_onnx makes one")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # a network this small is slower with more threads
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime raises a dozen kinds
-        raise ModelError(f"cannot load {path} as an ONNX model: {first_line(error)}") from error
-    inputs, outputs = session.get_inputs(), session.get_outputs()
-    size = make_observation_space().shape
-    assert size is not None
-    if [i.name for i in inputs] != [INPUT] or [o.name for o in outputs] != [OUTPUT] or inputs[0].shape[1:] != [*size]:
-        shapes = ", ".join(f"{i.name} {i.shape}" for i in inputs)
-        raise ModelError(f"{path} is no driver: expected one input {INPUT!r} of {size[0]} numbers a car, got {shapes}")
-    return session
-
-
 def read_card(path: Path) -> Card:
     """Read what an exported driver says about itself.
 
     Raises:
         ModelError: The file is missing, damaged, or not a driver.
     """
-    return _card(path, open_session(path))
+    return _card(Network(path))
 
 
-def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
+def _card(network: Network) -> Card:
+    path = network.path
     try:
-        told = json.loads(session.get_modelmeta().custom_metadata_map[CARD_KEY])
+        told = json.loads(network.metadata[CARD_KEY])
         card = Card(
             normalises=told["normalises"],
             action_repeat=told["action_repeat"],
@@ -100,6 +75,7 @@ def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
             and all(isinstance(track_id, str) for track_id in card.track_ids)
             and isinstance(card.physics_fingerprint, str | None)
             and isinstance(card.track_fingerprints, dict)
+            and isinstance(card.statistics, str | None)
         )
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(
@@ -108,13 +84,6 @@ def _card(path: Path, session: onnxruntime.InferenceSession) -> Card:
     if not is_sound:
         raise ModelError(f"{path} says odd things about itself: {told}"[:300])
     return card
-
-
-def run(session: onnxruntime.InferenceSession, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return a session's actions (N, 3) for observations (N, 14)."""
-    (actions,) = session.run([OUTPUT], {INPUT: observations})
-    result: npt.NDArray[np.float32] = actions
-    return result
 
 
 @dataclass(frozen=True)
@@ -179,8 +148,8 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
     Raises:
         ModelError: The file is missing, damaged, not a driver, or of other physics.
     """
-    session = open_session(path)
-    card = _card(path, session)
+    network = Network(path)
+    card = _card(network)
     if physics is not None and card.physics_fingerprint != physics.fingerprint:
         raise ModelError(
             f"{path} was trained on other physics: {str(card.physics_fingerprint)[:12]} against "
@@ -191,7 +160,7 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
         normalise = read_normalisation(path.with_name(STATISTICS_NAME), card.statistics)
     return Driver(
         path.as_posix(),
-        lambda observations: run(session, normalise(observations)),
+        lambda observations: network(normalise(observations)),
         card.action_repeat,
         card.track_ids,
         card.track_fingerprints,

@@ -4,7 +4,6 @@ import functools
 import io
 import itertools
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,16 +20,18 @@ from racer_env.simulator.kernels import CAR_DTYPE
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, parse_track
 from racer_env.tracks.starts import Start, check_start, standing_start
+from training.checkpoints.archives import open_archive, read_array
 from training.checkpoints.writing import replacing
-from training.console.messages import first_line
 
 if TYPE_CHECKING:
     from training.evaluation.episode import Episode
 
 FORMAT = 1
 MAX_NAME = 100  # characters of a driver's name
-MAX_TICKS = 10_000_000  # ticks; more than a day
+MAX_TICKS = 2_000_000  # ticks; more than nine hours, which take half a minute and a gigabyte to replay
+MAX_CARD = 8_000_000  # bytes of what a recording says about itself, which is mostly its track
 TOLERANCE = 1e-6  # largest difference of a state; machines differ in the last bit of a sine
+_TICK_SIZE = CAR_DTYPE.itemsize + 3 * 8  # bytes of a state and an action
 _CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
 
 
@@ -167,7 +168,10 @@ def save_recording(recording: Recording, path: Path) -> None:
 
     Raises:
         OSError: The file cannot be written.
+        RecordingError: It is too long to be loaded again.
     """
+    if len(recording.actions) > MAX_TICKS:
+        raise RecordingError(f"a recording has at most {MAX_TICKS:,} ticks, got {len(recording.actions):,}; drive less")
     card = {
         "format": FORMAT,
         "driver": recording.driver,
@@ -192,21 +196,24 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
         physics: Physics of the game now; None is the project's.
 
     Raises:
-        RecordingError: The file is missing, damaged, not a recording, of other physics, or drives differently here.
+        RecordingError: The file is missing, damaged, not a recording, larger than one can be, of other physics, or
+            drives differently here.
     """
     physics = load_physics() if physics is None else physics
-    if not path.is_file():
+    if not path.exists():
         near = sorted(other.name for other in path.parent.glob(f"{path.stem}_*.npz"))
         there = f"there are {', '.join(near[:4])}" if near else "python -m training.evaluate --record makes one"
         raise RecordingError(f"no recording {path}; {there}")
-    if not zipfile.is_zipfile(path):
-        raise RecordingError(f"cannot load the recording {path}, damaged or none: it is no archive of arrays")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            card, actions, states = json.loads(str(file["card"])), file["actions"], file["states"]
+
+    def refuse(why: str) -> RecordingError:
+        return RecordingError(f"cannot load the recording {path}, damaged or none: {why}")
+
+    with open_archive(path, refuse, MAX_TICKS * _TICK_SIZE + MAX_CARD) as archive:
+        if archive.getinfo("card.npy").file_size > MAX_CARD:
+            raise refuse(f"its card has more than {MAX_CARD:,} bytes")
+        card = json.loads(str(read_array(archive, "card")))
+        actions, states = read_array(archive, "actions"), read_array(archive, "states")
         driver, fingerprint, start = str(card["driver"]), card["physics_fingerprint"], Start(**card["start"])
-    except Exception as error:  # a damaged file may raise anything
-        raise RecordingError(f"cannot load the recording {path}, damaged or none: {first_line(error)}") from error
     if fingerprint != physics.fingerprint:
         raise RecordingError(
             f"{path} was driven on other physics: {str(fingerprint)[:12]} against {physics.fingerprint[:12]} now; "

@@ -17,7 +17,8 @@ from racer_env.vec_env import RacerVecEnv
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.console.messages import in_short
-from training.drivers.exported import open_session, read_normalisation, run
+from training.drivers.exported import read_normalisation
+from training.drivers.network import Network
 from training.evaluation.course import Course, CourseCars
 from training.evaluation.episode import Episode
 
@@ -48,7 +49,7 @@ def check_files(
     Returns:
         Largest difference of an action, by a description of what was compared.
     """
-    network, driver = open_session(folder / MODEL_NAME), open_session(folder / DRIVER_NAME)
+    network, driver = Network(folder / MODEL_NAME), Network(folder / DRIVER_NAME)
     normalise = read_normalisation(folder / STATISTICS_NAME)
 
     def act(observations: Observations) -> Any:
@@ -58,15 +59,15 @@ def check_files(
     seen = real_observations(act, tracks, CHECKED_OBSERVATIONS, seed)
     what = f"on {len(seen):,} real observations"
     differences = {
-        f"{MODEL_NAME} {what}": _difference(run(network, normalise(seen)), act(seen)),
-        f"{DRIVER_NAME} {what}": _difference(run(driver, seen), act(seen)),
+        f"{MODEL_NAME} {what}": _difference(network(normalise(seen)), act(seen)),
+        f"{DRIVER_NAME} {what}": _difference(driver(seen), act(seen)),
     }
     along: list[float] = []
 
     def compared(observations: Observations) -> Any:
-        actions = run(driver, observations)
+        actions = driver(observations)
         along.append(_difference(actions, act(observations)))
-        along.append(_difference(run(network, normalise(observations)), actions))
+        along.append(_difference(network(normalise(observations)), actions))
         return actions
 
     with contextlib.closing(CourseCars(Course(tracks, AiConfig(), laps=1))) as cars:

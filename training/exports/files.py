@@ -18,7 +18,8 @@ from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.statistics import statistics_document
-from training.drivers.exported import CARD_KEY, INPUT, OUTPUT, statistics_digest
+from training.drivers.exported import CARD_KEY, statistics_digest
+from training.drivers.network import INPUT, OUTPUT
 
 # Every onnxruntime and onnxruntime-web from this version on reads the opset and IR version below.
 MIN_RUNTIME = "1.14"

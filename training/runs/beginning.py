@@ -10,7 +10,7 @@ from training.algorithms.settings import as_document
 from training.checkpoints.data import UNKNOWN_PHYSICS
 from training.checkpoints.files import buffer_path
 from training.checkpoints.loading import load_model, prepare
-from training.checkpoints.replay_buffer import Transitions, fill_buffer, read_buffer
+from training.checkpoints.replay_buffer import MAX_BUFFER, Transitions, fill_buffer, read_buffer
 from training.checkpoints.saving import remember
 from training.checkpoints.statistics import load_statistics
 from training.checkpoints.writing import digest_of
@@ -47,7 +47,7 @@ def check_beginning(plan: Plan) -> Transitions | None:
     if data.get("buffer_digest", str, None) not in (None, digest_of(path)):
         note(f"{path} is not the replay buffer that {data.path.name} was saved with; it is filled again")
         return None
-    return read_buffer(path)
+    return read_buffer(path, data.get("buffer_size", int, MAX_BUFFER))
 
 
 def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions | None) -> BaseAlgorithm:

@@ -27,7 +27,7 @@ def take_over(source: ReplayBuffer, target: ReplayBuffer, path: Path) -> int:
     """Write one buffer and read it into another."""
     write_buffer(source, str(path))
     model: Any = SimpleNamespace(replay_buffer=target)
-    return fill_buffer(model, read_buffer(path))
+    return fill_buffer(model, read_buffer(path, 100))
 
 
 @pytest.mark.parametrize("added", [3, 10, 13])
@@ -55,7 +55,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad.npz"
     path.write_bytes(content)
     with pytest.raises(ModelError, match="cannot load the replay buffer .*bad.npz"):
-        read_buffer(path)
+        read_buffer(path, 100)
 
 
 def test_arrays_of_something_else_are_named(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_arrays_of_something_else_are_named(tmp_path: Path) -> None:
     names = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
     np.savez(tmp_path / "odd.npz", **{name: np.zeros((4, 2)) for name in names})
     with pytest.raises(ModelError, match=r"of another model: observations has the shape \(4, 2\)"):
-        read_buffer(tmp_path / "odd.npz")
+        read_buffer(tmp_path / "odd.npz", 100)
     np.savez(tmp_path / "trap.npz", **{name: np.array([{}], dtype=object) for name in names})
     with pytest.raises(ModelError, match="cannot load the replay buffer"):
-        read_buffer(tmp_path / "trap.npz")
+        read_buffer(tmp_path / "trap.npz", 100)
 
 
 def test_a_number_that_is_none_is_named(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ def test_a_number_that_is_none_is_named(tmp_path: Path) -> None:
     source.observations[2, 0, 3] = np.nan
     write_buffer(source, str(tmp_path / "nan.npz"))
     with pytest.raises(ModelError, match="nan.npz is not finite in observations; delete it"):
-        read_buffer(tmp_path / "nan.npz")
+        read_buffer(tmp_path / "nan.npz", 100)

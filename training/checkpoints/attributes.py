@@ -1,0 +1,141 @@
+"""The attributes in a model file that mean something here: one table of what each of them may be."""
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from racer_env.contract import MAX_ACTION_REPEAT, OBSERVATION_SIZE
+from racer_env.json_files import shown
+from training.console.parser import MAX_CARS, MAX_SEED
+
+MAX_COUNT = 2**53  # JSON's largest exact integer
+
+
+class Kind(NamedTuple):
+    """What an attribute may be.
+
+    Attributes:
+        words: Description for messages.
+        holds: Returns whether a value is of this kind.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
+    return type(value) in (int, float) and low <= value <= high and abs(value) != math.inf
+
+
+def _whole(low: int, high: int) -> Kind:
+    return Kind(f"a whole number from {low} to {high}", lambda value: type(value) is int and low <= value <= high)
+
+
+def _or_none(kind: Kind) -> Kind:
+    return Kind(f"{kind.words} or null", lambda value: value is None or kind.holds(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_layers(value: Any) -> bool:
+    """Return whether a value is sizes of layers, for one network or for each of several."""
+    if isinstance(value, dict):
+        return all(isinstance(layers, list) and _is_layers(layers) for layers in value.values())
+    return isinstance(value, list) and all(
+        (type(size) is int and size > 0) or (isinstance(size, dict) and _is_layers(size)) for size in value
+    )
+
+
+def _is_network(value: Any) -> bool:
+    is_plain = isinstance(value, dict) and _is_layers(value.get("net_arch") or [])
+    return is_plain and _whole(1, 10).holds(value.get("n_critics", 1))
+
+
+_COUNT = _whole(0, MAX_COUNT)
+_FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+_NUMBER = Kind("a finite number", _is_number)
+_TEXT = Kind("a text that can be printed", lambda value: _is_text(value) and value.isprintable())
+_OBJECT = Kind("an object", lambda value: isinstance(value, dict))
+
+# What stable-baselines3 is given of a file. It makes all other attributes anew, as their defaults or as the settings of
+# training say, so that nothing in a file takes the place of a method, an environment or a logger.
+TAKEN = {
+    "num_timesteps": _COUNT,
+    "_n_updates": _COUNT,
+    "_episode_num": _COUNT,
+    "policy_kwargs": Kind("an object in which net_arch is sizes of layers", _is_network),
+    "use_sde": _FLAG,
+    "sde_sample_freq": _whole(-1, MAX_COUNT),
+    "use_sde_at_warmup": _FLAG,
+    "n_steps": _whole(1, 1_000_000),
+    "normalize_advantage": _FLAG,
+    "target_kl": _or_none(_NUMBER),
+    "target_update_interval": _whole(1, MAX_COUNT),
+    "target_entropy": _NUMBER,
+    "ent_coef": Kind(
+        "a number or auto", lambda value: _is_number(value, 0) or bool(re.fullmatch(r"auto(_[0-9.e+-]+)?", str(value)))
+    ),
+}
+# What the project reads of a file, most of which training has added.
+READ = {
+    "policy_class": _OBJECT,
+    "observation_space": _OBJECT,
+    "n_envs": _whole(1, MAX_CARS),
+    "buffer_size": _whole(1, MAX_COUNT),
+    "algorithm": _TEXT,
+    "hyperparameters": _OBJECT,
+    "action_repeat": _whole(1, MAX_ACTION_REPEAT),
+    "run_seed": _whole(0, MAX_SEED),
+    "run_name": _TEXT,
+    "physics_fingerprint": _TEXT,
+    "track_ids": Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value))),
+    "track_fingerprints": Kind(
+        "an object of texts", lambda value: isinstance(value, dict) and all(map(_is_text, filter(None, value.values())))
+    ),
+    "ai_config": _OBJECT,
+    "statistics_digest": _TEXT,
+    "buffer_digest": _TEXT,
+    "saved_at": Kind("a number of seconds", lambda value: _is_number(value, 0)),
+    "score": Kind(
+        "a list of 3 finite numbers", lambda value: isinstance(value, list) and [*map(_is_number, value)] == [True] * 3
+    ),
+    "score_in_words": _TEXT,
+    "score_course": _TEXT,
+}
+# Without these no model can be loaded.
+REQUIRED = ("num_timesteps", "policy_class", "observation_space", "policy_kwargs")
+
+
+def is_pickled(value: Any) -> bool:
+    """Return whether stable-baselines3 has written an attribute as a pickle."""
+    return isinstance(value, dict) and ":serialized:" in value
+
+
+def fault_of(attributes: Mapping[str, Any], policy_size: int) -> str | None:
+    """Return what is wrong with the attributes in a model file; None if nothing is.
+
+    Args:
+        attributes: Values by name.
+        policy_size: Bytes of the file's weights.
+    """
+    for name, kind in {**TAKEN, **READ}.items():
+        value = attributes.get(name)
+        if name in attributes and not is_pickled(value) and not kind.holds(value):
+            return f"its {name} must be {kind.words}, got {shown(value)}"
+    network = attributes.get("policy_kwargs", {})
+    if not is_pickled(network) and 4 * _weights(network.get("net_arch") or []) > policy_size:
+        return f"its net_arch {shown(network['net_arch'])} takes more weights than it holds"
+    return None
+
+
+def _weights(layers: Any) -> int:
+    """Return the least number of weights that networks with layers of these sizes have."""
+    if isinstance(layers, dict):
+        return sum(_weights(sizes) for sizes in layers.values())
+    sizes = [size for size in layers if isinstance(size, int)]
+    inner = sum(_weights(part) for part in layers if isinstance(part, dict))
+    return inner + sum(one * two for one, two in itertools.pairwise([OBSERVATION_SIZE, *sizes]))
