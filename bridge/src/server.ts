@@ -10,6 +10,7 @@ import { type Game, Session } from "./session.js";
 export const HOST = "127.0.0.1";
 
 const MAX_REQUEST_BYTES = 65_536;
+const MAX_FRAMES = 1024; // of one message; all that arrive together are taken in one go
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024; // of replies that a client leaves lying
 const UNREAD_GRACE_MS = 1000; // from the close for unread replies to the end of the connection
 const END_GRACE_MS = 500; // from the bridge's goodbye to the end of every connection
@@ -40,6 +41,10 @@ export class BridgeServer {
       noServer: true,
       perMessageDeflate: false,
       maxPayload: MAX_REQUEST_BYTES,
+      maxFragments: MAX_FRAMES,
+      // One message per connection and turn of the event loop. The rest stays unread in the client's socket, so a
+      // client that sends without a pause slows the others only by what one message takes.
+      allowSynchronousEvents: false,
     });
     this.httpServer.on("request", (_request, response) => {
       response.writeHead(426, { Connection: "close", Upgrade: "websocket", "Content-Type": "text/plain" });

@@ -56,6 +56,17 @@ async function closeCodeAfter(port: number, bytes: Buffer): Promise<number> {
   return reply.readUInt16BE(2);
 }
 
+/** A server, and how many resets its clients have made. */
+function countingServer(): { counting: BridgeServer; resets: () => number } {
+  let resets = 0;
+  const track = (id: string) => {
+    resets++;
+    return game.tracks.track(id);
+  };
+  const counting = new BridgeServer({ ...game, tracks: { track } as TrackLibrary });
+  return { counting, resets: () => resets };
+}
+
 describe("the server", { timeout: 20_000 }, () => {
   const server = new BridgeServer(game);
   let port: number;
@@ -108,12 +119,7 @@ describe("the server", { timeout: 20_000 }, () => {
   });
 
   test("does nothing more after a close", async () => {
-    let resets = 0;
-    const track = (id: string) => {
-      resets++;
-      return game.tracks.track(id);
-    };
-    const counting = new BridgeServer({ ...game, tracks: { track } as TrackLibrary });
+    const { counting, resets } = countingServer();
     const client = await Client.connect(await counting.listen(0));
     const replies: string[] = [];
     client.socket.on("message", (data) => replies.push(String(data)));
@@ -124,7 +130,27 @@ describe("the server", { timeout: 20_000 }, () => {
     await counting.close();
     assert.equal(replies.length, 2);
     assert.equal(replies[1], '{"type":"close_result"}');
-    assert.equal(resets, 1);
+    assert.equal(resets(), 1);
+  });
+
+  test("takes turns, so that a client that floods it hardly delays another", async () => {
+    const { counting, resets } = countingServer();
+    const port = await counting.listen(0);
+    const quiet = await Client.connect(port);
+    const flooding = await dial(port, UPGRADE);
+    await once(flooding, "data");
+    flooding.resume();
+    const reset = frame(0x81, [...Buffer.from('{"type":"reset"}')]);
+    flooding.write(Buffer.concat(new Array(2000).fill(reset)));
+    for (let count = 0; count < 20; count++) await quiet.ask(STEP);
+    assert.ok(resets() < 500, `${resets()} resets between 20 steps`);
+    flooding.destroy();
+    await counting.close();
+  });
+
+  test("closes with 1008 on a message in too many frames", async () => {
+    const more = new Array(1024).fill(frame(0x00, [])); // continues a message and does not end it
+    assert.equal(await closeCodeAfter(port, Buffer.concat([frame(0x01, [0x7b]), ...more])), 1008);
   });
 
   test("replies with an error to a binary frame and stays usable", async () => {
@@ -170,13 +196,15 @@ describe("the server", { timeout: 20_000 }, () => {
   });
 
   test("closes a client that does not read its replies with 1008", async () => {
-    const client = await Client.connect(port);
+    const { counting, resets } = countingServer();
+    const client = await Client.connect(await counting.listen(0));
     client.socket.pause();
     for (let count = 0; count < 600; count++) client.socket.send('{"type":"reset","numEnvs":256}');
-    await sleep(50); // by the next turn of the event loop that all have shared, the server has dealt with them
+    for (let before = -1; before < resets(); await sleep(50)) before = resets(); // until the server takes no more
     client.socket.resume();
     assert.equal(await client.closeCode, 1008);
-    await until(() => server.connectionCount === 0);
+    await until(() => counting.connectionCount === 0);
+    await counting.close();
   });
 
   test("ends a client that does not even read the close", async () => {
