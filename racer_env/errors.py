@@ -44,8 +44,11 @@ class BridgeProtocolError(BridgeError):
     """The bridge sent something that the protocol does not allow; the connection is given up."""
 
 
-class BridgeLostError(BridgeError):
-    """The bridge cannot be reached, has closed the connection, or does not answer in time."""
+class BridgeLostError(BridgeError, ConnectionError):
+    """The bridge cannot be reached, has closed the connection, or does not answer in time.
+
+    Python's own ``ConnectionError`` catches it too, and so does ``OSError``.
+    """
 
 
 class RenderError(RacerError):
