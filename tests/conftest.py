@@ -12,6 +12,7 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
 from tests import runs
 from tests.helpers import TRACK_IDS, ring_track
+from training.console import equal_bridges
 
 BRIDGE_FIXTURES = {"bridge_server", "node_bridge"}
 TRAINING_FIXTURES = {"trained", "trained_sac", "trained_td3"}
@@ -70,9 +71,10 @@ def engine_url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(autouse=True)
-def no_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the user's default engine out of the tests."""
+def no_bridge(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the user's default engine out of the tests, and theirs out of what the user's parity has found."""
     monkeypatch.delenv("RACER_BRIDGE_URL", raising=False)
+    monkeypatch.setattr(equal_bridges, "RECORD", tmp_path_factory.getbasetemp() / "parity.json")
 
 
 @pytest.fixture(autouse=True)

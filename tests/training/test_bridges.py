@@ -21,7 +21,7 @@ from tests import runs
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import ring_document
 from training import benchmark, evaluate, parity, train_ppo
-from training.console.bridges import open_bridge
+from training.console.bridges import open_bridge, physics_behind
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -181,9 +181,25 @@ def test_version_1_game_is_enough(
         assert evaluate.main(["--model", model, "--config", short_config, "--bridge-url", peer.url]) == 0
         resume = ["--timesteps", "1024", "--resume", model, "--run-name", "plain"]
         assert train(tmp_path, *resume, "--bridge-url", peer.url) == 0
-    assert evaluate.main(["--model", model]) == 2
-    assert "trained over a bridge that does not tell its physics" in capsys.readouterr().err
-    assert evaluate.main(["--model", model, "--any-physics", "--config", short_config]) == 0
+    capsys.readouterr()
+    assert evaluate.main(["--model", model, "--config", short_config]) == 0
+    assert "does not say on which physics it was trained" in capsys.readouterr().err
+
+
+def test_a_game_that_was_found_equal_has_these_physics(
+    tracks: list[Track], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Until it is found to differ."""
+    with FakePeer(version_1_game(tracks)) as peer:
+        compared = ["--bridge-url", peer.url, "--track-id", "track-01", "--episodes", "1"]
+        assert parity.main(compared) == 0
+        assert "drivers trained there count as of these physics, as" in capsys.readouterr().out
+        with open_bridge(arguments(peer.url)) as bridge:
+            assert physics_behind(bridge) == load_physics()
+        monkeypatch.setattr("training.engines.parity.has_same_physics", lambda bridge: False)
+        assert parity.main(compared) == 1
+        with open_bridge(arguments(peer.url)) as bridge:
+            assert physics_behind(bridge) is None
 
 
 def test_bundled_bridge_has_ones_own_tracks(

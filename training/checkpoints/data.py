@@ -16,6 +16,7 @@ from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_of, all_algorithms
 from training.checkpoints.archives import open_archive
 from training.checkpoints.attributes import REQUIRED, fault_of, is_pickled
+from training.console.messages import note
 
 # Bytes. A SAC model of layers of 4,096 units has about 10^9, and what cars add to the data grows with their number.
 MAX_MODEL, MAX_DATA = 2**31, 2**24
@@ -78,6 +79,12 @@ class ModelData:
         """SHA-256 of the statistics file that belongs to it; None if it does not say."""
         digest = self.get("statistics_digest", str, None)
         return None if digest is None else str(digest)
+
+    @property
+    def physics(self) -> str | None:
+        """Fingerprint of the physics that it was trained on, or UNKNOWN_PHYSICS; None if it does not say."""
+        fingerprint = self.get("physics_fingerprint", str, None)
+        return None if fingerprint is None else str(fingerprint)
 
     @property
     def pickled(self) -> list[str]:
@@ -151,22 +158,23 @@ def _as_shape(found: Any) -> str:
     return shown(tuple(found)) if isinstance(found, list) else "an unknown kind"
 
 
-def check_physics(data: ModelData, physics: Physics | None) -> None:
-    """Refuse a model trained on other physics; if they are not known, accept any.
+def check_physics(path: Path, trained_on: str | None, physics: Physics | None) -> None:
+    """Refuse a driver of other physics; what does not say on which it was trained is noted, and taken to be of these.
+
+    Args:
+        path: Path of the driver.
+        trained_on: Fingerprint of the physics that it was trained on, or UNKNOWN_PHYSICS, or None.
+        physics: Physics that it is going to drive on; None if they are not known, or do not matter.
 
     Raises:
-        ModelError: Its fingerprint differs.
+        ModelError: The fingerprints differ.
     """
-    trained_on = data.get("physics_fingerprint", str, None)
-    if physics is None:
+    if physics is None or trained_on == physics.fingerprint:
         return
-    if trained_on == UNKNOWN_PHYSICS:
-        raise ModelError(
-            f"{data.path} was trained over a bridge that does not tell its physics; go on over that bridge, with "
-            "--bridge-url (training.parity compares it with the simulator; training.evaluate takes --any-physics)"
-        )
-    if trained_on != physics.fingerprint:
-        raise ModelError(
-            f"{data.path} was trained on other physics: {str(trained_on)[:12]} against {physics.fingerprint[:12]} now; "
-            "go back to the physics.json that it was trained on"
-        )
+    if trained_on in (None, UNKNOWN_PHYSICS):
+        note(f"{path} does not say on which physics it was trained; they are taken to be those of this game")
+        return
+    raise ModelError(
+        f"{path} was trained on other physics: {str(trained_on)[:12]} against {physics.fingerprint[:12]} now; "
+        "go back to the physics.json that it was trained on, or use --any-physics"
+    )

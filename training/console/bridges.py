@@ -10,6 +10,7 @@ from racer_env.bridge.bridge import Bridge, own_tracks
 from racer_env.bridge.url import AUTO, BRIDGE_URL_VARIABLE, DEFAULT_URL, EMBEDDED, bridge_urls, unused_bridge
 from racer_env.errors import ConfigError
 from racer_env.physics import Physics, load_physics
+from training.console.equal_bridges import were_equal
 from training.console.messages import note, say
 
 
@@ -77,8 +78,10 @@ def open_bridge(
 
 
 def physics_behind(bridge: Bridge | None) -> Physics | None:
-    """Return the physics that cars drive on; None if a bridge does not report them."""
-    return load_physics() if bridge is None or bridge.peer.physics is not None else None
+    """Return the physics that cars drive on; None if a bridge does not report them and was not found equal."""
+    physics = load_physics()
+    is_known = bridge is None or bridge.peer.physics is not None or were_equal(bridge.urls, physics.fingerprint)
+    return physics if is_known else None
 
 
 def only_one(bridge: Bridge | None) -> Bridge:

@@ -15,6 +15,7 @@ from racer_env.errors import ModelError
 from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics
 from racer_env.spaces import make_observation_space
+from training.checkpoints.data import check_physics
 from training.checkpoints.files import STATISTICS_NAME
 from training.drivers.driver import Driver
 from training.drivers.network import Network
@@ -150,11 +151,7 @@ def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
     """
     network = Network(path)
     card = _card(network)
-    if physics is not None and card.physics_fingerprint != physics.fingerprint:
-        raise ModelError(
-            f"{path} was trained on other physics: {str(card.physics_fingerprint)[:12]} against "
-            f"{physics.fingerprint[:12]} now; go back to the physics.json that it was trained on, or use --any-physics"
-        )
+    check_physics(path, card.physics_fingerprint, physics)
     normalise: Any = lambda observations: observations  # noqa: E731
     if not card.normalises:
         normalise = read_normalisation(path.with_name(STATISTICS_NAME), card.statistics)

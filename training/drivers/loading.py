@@ -75,8 +75,7 @@ def load_driver(
     algorithm = checkpoint.data.algorithm
     if not deterministic and not algorithm.is_stochastic:
         raise ModelError(f"{name} is a {algorithm.name} model, whose policy has no noise; leave out --no-deterministic")
-    if not any_physics:
-        check_physics(checkpoint.data, physics)
+    check_physics(checkpoint.data.path, checkpoint.data.physics, None if any_physics else physics)
     from training.drivers.trained import load_trained_driver  # PyTorch takes 2 s to load
 
     return load_trained_driver(checkpoint, deterministic=deterministic, seed=seed, device=device)

@@ -5,7 +5,8 @@ from typing import Any
 
 from racer_env.config import AiConfig, load_config, parse_config
 from training.algorithms.settings import Settings, as_document
-from training.checkpoints.data import ModelData
+from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
+from training.console.bridges import physics_behind
 from training.console.messages import in_short
 from training.runs.options import TrainingOptions
 from training.runs.run import Run
@@ -24,8 +25,15 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
         "track_id": resumed.track_ids or None,
         "num_envs": resumed.get("n_envs", int, None),
         "seed": resumed.get("run_seed", int, None),
+        "physics": None if resumed.physics == UNKNOWN_PHYSICS else resumed.physics,
     }
-    now = {"track_id": [track.id for track in run.tracks], "num_envs": run.num_envs, "seed": run.seed}
+    physics = physics_behind(run.bridge)
+    now = {
+        "track_id": [track.id for track in run.tracks],
+        "num_envs": run.num_envs,
+        "seed": run.seed,
+        "physics": UNKNOWN_PHYSICS if physics is None else physics.fingerprint,
+    }
     yield from _changes(known, now)
     yield from _changes(as_document(before), as_document(run.settings))
     yield from _changes_of_config(resumed, run.config)

@@ -45,6 +45,7 @@ class TrainingOptions:
     resume: str | None
     initialize_from: str | None
     bridge_url: list[str] | None
+    any_physics: bool
     track_id: list[str]
     track_seed: int
     tracks_dir: Path | None
@@ -178,6 +179,9 @@ def _add_game_arguments(game: argparse._ArgumentGroup, algorithm: Algorithm) -> 
         "bridge that speaks version 1)",
     )
     add_bridge_argument(game)
+    game.add_argument(
+        "--any-physics", action="store_true", help="begin with a model even if it was trained on other physics"
+    )
 
 
 def _add_learning_arguments(learning: argparse._ArgumentGroup) -> None:

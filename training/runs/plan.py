@@ -65,7 +65,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     """
     beginning, resumed = options.beginning, options.resumed
     if beginning is not None:
-        _check_beginning(algorithm, beginning.data, bridge, goes_on=resumed is not None)
+        _check_beginning(algorithm, options, beginning.data, bridge)
     before, settings = _settings(algorithm, options)
     own = beginning.data.track_ids if beginning is not None else []
     tracks = load_tracks_for(own, options.track_id, options.tracks_dir, bridge)
@@ -110,11 +110,11 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     )
 
 
-def _check_beginning(algorithm: Algorithm, data: ModelData, bridge: Bridge | None, *, goes_on: bool) -> None:
+def _check_beginning(algorithm: Algorithm, options: TrainingOptions, data: ModelData, bridge: Bridge | None) -> None:
     if data.algorithm.name != algorithm.name:
-        what = "what goes on with it" if goes_on else "what can begin from it"
+        what = "what goes on with it" if options.resumed is not None else "what can begin from it"
         raise ModelError(f"{data.path} is a {data.algorithm.name} model; {what} is python -m {data.algorithm.script}")
-    check_physics(data, physics_behind(bridge))
+    check_physics(data.path, data.physics, None if options.any_physics else physics_behind(bridge))
 
 
 def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings, Settings]:
