@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from racer_env.contract import DT, RAY_COUNT
 from racer_env.errors import ConfigError
+from racer_env.fdlibm import exp, sin_cos
 from racer_env.json_files import Checker, read_json
 from racer_env.project import DEFAULT_PHYSICS_PATH
 
@@ -51,10 +51,13 @@ _SOURCES = {
 }
 # Share of the gap to the raw input that a smoothed input closes in one tick: 1 - exp(-rate * DT).
 _RESPONSES = ("steer_response", "throttle_response", "brake_response")
-# Cosine and sine of the angle between neighbouring rays.
-_RAY_STEP = ("ray_step_cos", "ray_step_sin")
+# Cosine and sine of each ray's angle from the heading.
+_RAYS = ("ray_cos", "ray_sin")
 
-PHYSICS_DTYPE = np.dtype([(name, np.float64) for name in (*_SOURCES, *_RESPONSES, *_RAY_STEP)], align=True)
+PHYSICS_DTYPE = np.dtype(
+    [*((name, np.float64) for name in (*_SOURCES, *_RESPONSES)), *((name, np.float64, RAY_COUNT) for name in _RAYS)],
+    align=True,
+)
 
 
 class Physics:
@@ -74,12 +77,14 @@ class Physics:
             self.record[name] = value
         for name in _RESPONSES:
             rate = values[name.replace("_response", "_rate")]
-            self.record[name] = 1.0 - math.exp(-rate * DT)
-        step = values["ray_field_of_view"] / (RAY_COUNT - 1)
-        self.record["ray_step_cos"], self.record["ray_step_sin"] = math.cos(step), math.sin(step)
+            self.record[name] = 1.0 - exp(-rate * DT)
+        field_of_view = values["ray_field_of_view"]
+        step = field_of_view / (RAY_COUNT - 1)
+        for ray in range(RAY_COUNT):
+            self.record["ray_sin"][0, ray], self.record["ray_cos"][0, ray] = sin_cos(ray * step - field_of_view / 2.0)
 
     def __getattr__(self, name: str) -> float:
-        if name not in PHYSICS_DTYPE.names:  # type: ignore[operator]
+        if name not in _SOURCES and name not in _RESPONSES:
             raise AttributeError(name)
         return float(self.record[name][0])
 

@@ -2,10 +2,11 @@
 
 This module is the only place that knows the game's rules in Python: car, collision, surface, timing,
 reward, observation. ``docs/simulation.md`` is their definition. Everything is float64 and follows the
-definition's order of operations; the tables only spare work that cannot change a result.
+definition's order of operations, so that every bit is the one that the bridge's engine computes; ``math`` is for roots
+and rounding alone. The tables only spare work that cannot change a result.
 
-All compiled functions live in this file because Numba's cache notices a change only in the file of the
-function that is called from Python. What it reads from other files is part of a type's name, see ``tables``.
+All compiled functions but sine and its like live in this file, because Numba's cache notices a change only in the
+file of the function that is called from Python. What comes from other files is part of a type's name, see ``tables``.
 """
 
 import dataclasses
@@ -32,6 +33,7 @@ from racer_env.contract import (
     RewardWeights,
 )
 from racer_env.simulator.compile_cache import cached_njit
+from racer_env.simulator.compiled_fdlibm import acos, atan2, sin_cos
 from racer_env.simulator.table_kernels import BEGIN_BITS, BEGIN_UNIT, BLOCK, CELL, NEAR_STEP, SAFETY, VIEW_DIRECTIONS
 from racer_env.simulator.tables import CACHE_LINE, CONTACT_REACH
 from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
@@ -116,6 +118,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
     tracks, segments, chords, samples, sample_chords, wall_x, wall_y = tables[:7]
     cells, near, contact_ranges, sample_ranges, views, blocks, gates = tables[7:]
     old = np.empty((len(cars), 3))
+    turned = np.empty((len(cars), 2))  # sine and cosine of the heading
     hits = np.empty(BLOCK)
     indices = np.arange(len(cars))
     for first in range(0, len(cars), GROUP):
@@ -125,10 +128,12 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         for i in group:
             car = cars[i]
             old[i, 0], old[i, 1], old[i, 2] = car.x, car.y, car.arc_length
-            _drive(car, physics[0], actions[i, STEER], actions[i, THROTTLE], actions[i, BRAKE])
+            sin, cos = _drive(car, physics[0], actions[i, STEER], actions[i, THROTTLE], actions[i, BRAKE])
+            heading = car.heading
             _collide(
                 tracks[car.track], cells, near, contact_ranges, wall_x, wall_y, car, physics[0], old[i, 0], old[i, 1]
             )
+            turned[i, 0], turned[i, 1] = (sin, cos) if car.heading == heading else sin_cos(car.heading)
         _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sample_chords, cars, group)
         for i in group:
             car = cars[i]
@@ -138,7 +143,8 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             rewards[i] = _sum_components(infos[i])
             terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
             truncated[i] = car.step_count >= rules[0].max_steps
-            _observe(track, cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
+            sin, cos = turned[i, 0], turned[i, 1]
+            _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics[0], hits, observations[i])
 
 
 @cached_njit(error_model="numpy")
@@ -169,7 +175,9 @@ def place_cars(tables, physics, cars, indices, observations):
     for i in indices:
         car = cars[i]
         car.surface = ROAD
-        _observe(tracks[car.track], cells, views, blocks, wall_x, wall_y, car, physics[0], hits, observations[i])
+        sin, cos = sin_cos(car.heading)
+        track = tracks[car.track]
+        _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics[0], hits, observations[i])
 
 
 @intrinsic
@@ -268,7 +276,7 @@ def _wrap_angle(angle):
 
 @njit(error_model="numpy")
 def _drive(car, physics, steer, throttle, brake):
-    """Move the car by one tick as if there were no walls."""
+    """Move the car by one tick as if there were no walls; return sine and cosine of its heading."""
     grip, speed_factor = physics.road_grip, physics.road_speed
     if car.surface == RUNOFF:
         grip, speed_factor = physics.runoff_grip, physics.runoff_speed
@@ -285,11 +293,11 @@ def _drive(car, physics, steer, throttle, brake):
     if speed > physics.low_speed:
         half = physics.wheelbase / 2.0
         move = speed * DT
-        cos, sin = math.cos(old_heading), math.sin(old_heading)
+        sin, cos = sin_cos(old_heading)
+        wheel_sin, wheel_cos = sin_cos(old_heading + wheel_angle)
         rear_x, rear_y = (move - half) * cos, (move - half) * sin
-        front_x = half * cos + move * math.cos(old_heading + wheel_angle)
-        front_y = half * sin + move * math.sin(old_heading + wheel_angle)
-        heading = math.atan2(front_y - rear_y, front_x - rear_x)
+        front_x, front_y = half * cos + move * wheel_cos, half * sin + move * wheel_sin
+        heading = atan2(front_y - rear_y, front_x - rear_x)
     else:
         heading = old_heading + wheel_angle * (speed / physics.low_speed) * DT
     car.heading = heading
@@ -309,7 +317,7 @@ def _drive(car, physics, steer, throttle, brake):
         net = engine
     forward = _clamp(speed + net / physics.mass * DT, 0.0, physics.max_speed)
 
-    cos, sin = math.cos(heading), math.sin(heading)
+    sin, cos = sin_cos(heading)
     lateral = -car.vx * sin + car.vy * cos
     share = min(speed / physics.max_speed, 1.0)
     traction = physics.slow_traction + (physics.fast_traction - physics.slow_traction) * share
@@ -324,6 +332,7 @@ def _drive(car, physics, steer, throttle, brake):
     car.vx, car.vy, car.speed = vx, vy, new_speed
     car.x += vx * DT
     car.y += vy * DT
+    return sin, cos
 
 
 @njit(error_model="numpy")
@@ -395,10 +404,10 @@ def _resolve_contact(car, physics, distance, contact_x, contact_y):
     car.y += ny * (penetration + PUSH_OUT)
 
     ratio = math.sqrt(tx * tx + ty * ty) / speed if speed > MIN_IMPACT_SPEED else 0.0
-    impact = math.acos(_clamp(ratio, 0.0, 1.0)) / (math.pi / 2.0)
+    impact = acos(_clamp(ratio, 0.0, 1.0)) / (math.pi / 2.0)
     if impact > HARD_IMPACT:
         hardness = 2.0 * (impact - HARD_IMPACT)
-        target = math.atan2(nx, -ny) if tx * -ny + ty * nx >= 0.0 else math.atan2(-nx, ny)
+        target = atan2(nx, -ny) if tx * -ny + ty * nx >= 0.0 else atan2(-nx, ny)
         car.heading += _wrap_angle(target - car.heading) * WALL_TURN * hardness
         car.yaw_rate *= 1.0 - YAW_LOSS * hardness
 
@@ -674,18 +683,20 @@ def _sum_components(info):
 
 
 @njit(error_model="numpy")
-def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
+def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation):
     """Write into the observation for every ray the distance to the first wall.
 
     Args:
+        sin, cos: Of the heading.
         hits: (BLOCK,) scratch.
     """
     first_view = track.first_view + cells[_cell(track, car.x, car.y)] * VIEW_DIRECTIONS
     first_wall = np.int64(track.first_wall)
     angle = car.heading - physics.ray_field_of_view / 2.0
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
-    dx, dy = math.cos(angle), math.sin(angle)
     for ray in range(RAY_COUNT):
+        dx = cos * physics.ray_cos[ray] - sin * physics.ray_sin[ray]
+        dy = sin * physics.ray_cos[ray] + cos * physics.ray_sin[ray]
         place = track.first_block + views[first_view + _direction(angle + ray * step)]
         nearest = physics.ray_max_distance
         block = np.int64(blocks[place])
@@ -695,10 +706,6 @@ def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, 
             place += 1
             block = np.int64(blocks[place])
         observation[ray] = nearest / physics.ray_max_distance
-        dx, dy = (
-            dx * physics.ray_step_cos - dy * physics.ray_step_sin,
-            dx * physics.ray_step_sin + dy * physics.ray_step_cos,
-        )
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -725,8 +732,8 @@ def _first_hit(wall_x, wall_y, begin, x, y, dx, dy, hits):
 
 
 @njit(error_model="numpy")
-def _observe(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation):
-    _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, physics, hits, observation)
+def _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation):
+    _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation)
     observation[OBSERVED_SPEED] = car.speed / physics.max_speed
     observation[OBSERVED_YAW_RATE] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
     observation[OBSERVED_STEER] = car.steer

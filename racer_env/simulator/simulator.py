@@ -10,6 +10,7 @@ import numpy.typing as npt
 from racer_env.config import AiConfig
 from racer_env.contract import ACTION_SIZE, INFO_DTYPE, OBSERVATION_SIZE, checked_actions
 from racer_env.errors import ConfigError
+from racer_env.fdlibm import sin_cos
 from racer_env.physics import Physics
 from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step_cars
 from racer_env.simulator.table_kernels import VIEW_DISTANCE
@@ -90,7 +91,8 @@ class Simulator:
             for name in ("x", "y", "heading", "speed", "checkpoint", "lap"):
                 car[name] = getattr(start, name)
             if start.speed:
-                car["vx"], car["vy"] = start.speed * np.cos(start.heading), start.speed * np.sin(start.heading)
+                sin, cos = sin_cos(start.heading)
+                car["vx"], car["vy"] = start.speed * cos, start.speed * sin
         place_cars(*self._placing, np.asarray(indices, np.int64), self.observations)
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:

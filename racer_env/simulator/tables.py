@@ -15,13 +15,16 @@ All lists are conservative: they may be too long, never too short.
 import itertools
 import math
 import os
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from racer_env import fdlibm
 from racer_env.contract import (
     BRAKE,
     OBSERVED_ARC_LENGTH,
@@ -34,6 +37,7 @@ from racer_env.contract import (
     THROTTLE,
     TICKS_PER_SECOND,
 )
+from racer_env.simulator import compiled_fdlibm
 from racer_env.simulator.table_kernels import (
     BEGIN_BITS,
     BEGIN_UNIT,
@@ -57,14 +61,15 @@ MAX_GAP = 3  # indices; ranges with a smaller or equal gap are merged
 MIN_COARSE_SAMPLES = 100
 COARSE_SPACING = 2.0  # units between the samples of the coarse nearest-point search
 
-# Numba's kernel cache notices changed types but not changed constants in other files. Therefore a change of what
-# the kernels read from this file and from the contract renames a type.
+# Numba's kernel cache notices changed types but not changes in other files. Therefore a change of what the kernels read
+# from this file and from the contract renames a type, and so does one of the functions that they call from elsewhere.
 _READ_BY_KERNELS = (
     *(CELL, CONTACT_REACH, SAFETY, VIEW_DIRECTIONS, BLOCK, NEAR_STEP, BEGIN_BITS, BEGIN_UNIT, RAY_COUNT),
     *(OBSERVED_SPEED, OBSERVED_YAW_RATE, OBSERVED_STEER, OBSERVED_ARC_LENGTH, OBSERVED_CENTRE_DISTANCE),
     *(STEER, THROTTLE, BRAKE, TICKS_PER_SECOND),
 )
-_LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS)
+_CALLED_BY_KERNELS = b"".join(Path(str(module.__file__)).read_bytes() for module in (fdlibm, compiled_fdlibm))
+_LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS) + f"_{zlib.crc32(_CALLED_BY_KERNELS):x}"
 TRACK_DTYPE = np.dtype(
     [
         ("total_length", np.float64),
@@ -327,9 +332,7 @@ def _segments(geometry: TrackGeometry) -> npt.NDArray[np.void]:
             segments[f"{name}{power}"] = line.coefficients[:, 3 - power, axis]
     segments["start_length"] = line.point_lengths
     segments["half_width"] = line.half_widths
-    spans = np.diff(np.append(line.point_lengths, line.total_length))
-    rises = np.roll(line.half_widths, -1) - line.half_widths
-    segments["half_width_slope"] = rises / np.where(spans > 0, spans, 1.0)
+    segments["half_width_slope"] = line.half_width_slopes
     return segments
 
 

@@ -11,6 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from racer_env.fdlibm import acos, atan2
+
 FloatArray = npt.NDArray[np.float64]
 
 CHORDS_PER_SEGMENT = 20
@@ -23,8 +25,6 @@ INNER_CLEARANCE = 4.0  # units kept between a wall and the centre of its curve, 
 EDGE_CLEARANCE = 2.0  # units between road edge and wall where the wall limits the road
 REDUCTION_RADIUS, REDUCTION_PASSES = 10, 3  # box filter of the walls' distances
 POLYLINE_RADIUS, POLYLINE_PASSES = 4, 2  # box filter of the finished polylines
-_T = np.arange(1, CHORDS_PER_SEGMENT + 1) / CHORDS_PER_SEGMENT
-_CHORD_POWERS = np.stack([_T**3, _T**2, _T, np.ones_like(_T)])
 
 
 class CentreLine:
@@ -39,18 +39,22 @@ class CentreLine:
         lengths: (20 n + 1,) cumulative chord length at parameters 0, 1/20, ..., n.
         total_length: Length of the whole line, the last of ``lengths``.
         point_lengths: (n,) arc length of each control point.
+        half_width_slopes: (n,) growth of the half-width per arc length, from each control point to the next.
     """
 
     def __init__(self, points: FloatArray, half_widths: FloatArray) -> None:
         """Build the line through ``points`` (n, 2) with ``half_widths`` (n,)."""
         self.half_widths = half_widths
         self.coefficients = _hermite_coefficients(points)
-        n = len(points)
-        self.chord_ends = np.einsum("kt,nkc->ntc", _CHORD_POWERS, self.coefficients).reshape(-1, 2)
+        chords = len(points) * CHORDS_PER_SEGMENT
+        self.chord_ends = _point(*self._at(np.arange(1, chords + 1) / CHORDS_PER_SEGMENT))
         self.chords = np.diff(np.concatenate([points[:1], self.chord_ends]), axis=0)
         self.lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(self.chords[:, 0] ** 2 + self.chords[:, 1] ** 2))])
         self.total_length = float(self.lengths[-1])
-        self.point_lengths = self.lengths[: n * CHORDS_PER_SEGMENT : CHORDS_PER_SEGMENT]
+        spans = np.diff(self.lengths[::CHORDS_PER_SEGMENT])
+        rises = np.roll(half_widths, -1) - half_widths
+        self.half_width_slopes = rises / np.where(spans > 0, spans, 1.0)
+        self.point_lengths = self.lengths[:chords:CHORDS_PER_SEGMENT]
 
     def wrap(self, distance: FloatArray) -> FloatArray:
         """Wrap distances into [0, total_length)."""
@@ -61,7 +65,7 @@ class CentreLine:
     def parameter_at(self, distance: FloatArray) -> FloatArray:
         """Return the spline parameters in [0, n] at arc lengths of any value, in the same shape."""
         d = self.wrap(distance)
-        low = np.minimum(np.searchsorted(self.lengths, d, side="right") - 1, len(self.lengths) - 2)
+        low = self._chord_at(d)
         chord = self.lengths[low + 1] - self.lengths[low]
         short = chord < MIN_CHORD
         share = np.where(short, 0.0, (d - self.lengths[low]) / np.where(short, 1.0, chord))
@@ -82,12 +86,22 @@ class CentreLine:
 
     def half_width_at(self, distance: FloatArray) -> FloatArray:
         """Return the half-widths at arc lengths, interpolated linearly between control points."""
-        knots = np.append(self.point_lengths, self.total_length)
-        values: FloatArray = np.interp(self.wrap(distance), knots, np.append(self.half_widths, self.half_widths[0]))
+        d = self.wrap(distance)
+        segment = self._chord_at(d) // CHORDS_PER_SEGMENT
+        values: FloatArray = self.half_widths[segment] + self.half_width_slopes[segment] * (
+            d - self.point_lengths[segment]
+        )
         return values
 
+    def _chord_at(self, distance: FloatArray) -> npt.NDArray[np.int64]:
+        """Return the last chords that begin at or before arc lengths in [0, total_length)."""
+        return np.minimum(np.searchsorted(self.lengths, distance, side="right") - 1, len(self.lengths) - 2)
+
     def _segment(self, distance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        parameter = self.parameter_at(np.asarray(distance, dtype=np.float64))
+        return self._at(self.parameter_at(np.asarray(distance, dtype=np.float64)))
+
+    def _at(self, parameter: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the coefficients and t for parameters in [0, n]."""
         whole = np.floor(parameter)
         index = whole.astype(np.int64) % len(self.coefficients)
         return self.coefficients[index], (parameter - whole)[..., None]
@@ -115,7 +129,7 @@ def _hermite_coefficients(points: FloatArray) -> FloatArray:
 
 
 def _knot_intervals(steps: FloatArray) -> FloatArray:
-    intervals = (steps[:, :1] ** 2 + steps[:, 1:] ** 2) ** 0.25
+    intervals = np.sqrt(np.sqrt(steps[:, :1] ** 2 + steps[:, 1:] ** 2))
     return np.where(intervals < MIN_KNOT_INTERVAL, 1.0, intervals)
 
 
@@ -168,7 +182,7 @@ class TrackGeometry:
         """Position and heading of the standing start, in units and radians."""
         x, y = self.centre_line.point_at(np.zeros(()))
         tx, ty = self.centre_line.unit_tangent_at(np.zeros(()))
-        return float(x), float(y), math.atan2(ty, tx)
+        return float(x), float(y), atan2(float(ty), float(tx))
 
     @cached_property
     def gates(self) -> Gate:
@@ -219,7 +233,8 @@ class TrackGeometry:
 def _signed_radius(line: CentreLine, distance: FloatArray, half_step: float) -> FloatArray:
     """Return the radius of curvature at ``distance``: positive where the line turns left, infinite where straight."""
     u, v = line.unit_tangent_at(np.stack([distance - half_step, distance + half_step]))
-    angle = np.arccos(np.clip(u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1], -1.0, 1.0))
+    cosine = np.clip(u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1], -1.0, 1.0)
+    angle = np.array([acos(value) for value in cosine.tolist()])
     curvature = angle / (2 * half_step)
     straight = curvature <= MIN_CURVATURE
     radius = np.where(straight, np.inf, 1.0 / np.where(straight, 1.0, curvature))
@@ -249,7 +264,8 @@ def circular_box_filter(values: FloatArray, radius: int) -> FloatArray:
 
 def _absolute_area(points: FloatArray) -> float:
     following = np.roll(points, -1, axis=0)
-    return abs(float(np.sum(points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]))) / 2
+    # Added one after the other: the two walls of an eight enclose nearly equal areas, and rounding decides.
+    return abs(float(np.cumsum(points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1])[-1])) / 2
 
 
 def _closed(points: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from racer_env.contract import MAX_START_MAGNITUDE, MAX_START_OFFSET, PLACEMENT_BOUNDS, Placement
 from racer_env.errors import ConfigError
+from racer_env.fdlibm import atan2
 from racer_env.json_files import MAX_INTEGER, Checker
 from racer_env.tracks.geometry import TrackGeometry
 from racer_env.tracks.track import Track
@@ -73,15 +74,15 @@ def start_at(
     geometry: TrackGeometry, arc_length: float, lateral: float = 0.0, heading: float = 0.0, speed: float = 0.0
 ) -> Start:
     """Return a start on an out-lap; the arguments are those of ``Placement``."""
-    distance = np.array(arc_length, dtype=np.float64)
+    distance = geometry.centre_line.wrap(np.array(arc_length, dtype=np.float64))
     centre, tangent = geometry.centre_line.point_and_tangent_at(distance)
     position = centre + lateral * np.array([-tangent[1], tangent[0]])
     return Start(
         x=float(position[0]),
         y=float(position[1]),
-        heading=math.atan2(tangent[1], tangent[0]) + heading,
+        heading=atan2(float(tangent[1]), float(tangent[0])) + heading,
         speed=speed,
-        checkpoint=_last_gate(geometry, arc_length, position),
+        checkpoint=_last_gate(geometry, float(distance), position),
         lap=0,
     )
 
@@ -134,7 +135,7 @@ def random_placement(geometry: TrackGeometry, random: np.random.Generator) -> Pl
 
 
 def _last_gate(geometry: TrackGeometry, arc_length: float, position: np.ndarray) -> int:
-    """Return the gate behind a position.
+    """Return the gate behind a position near an arc length in [0, L).
 
     Some gates stand askew, so arc length alone may name one that the car is already past, or has not reached.
     """
