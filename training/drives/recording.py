@@ -30,7 +30,7 @@ FORMAT = 1
 MAX_NAME = 100  # characters of a driver's name
 MAX_TICKS = 2_000_000  # ticks; more than nine hours, which take half a minute and a gigabyte to replay
 MAX_CARD = 8_000_000  # bytes of what a recording says about itself, which is mostly its track
-TOLERANCE = 1e-6  # largest difference of a state; machines differ in the last bit of a sine
+TOLERANCE = 1e-6  # largest difference of a state; earlier releases differed in the last bit of a sine
 _TICK_SIZE = CAR_DTYPE.itemsize + 3 * 8  # bytes of a state and an action
 _CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
 

@@ -40,6 +40,8 @@ export class CentreLine {
   readonly lengths: Float64Array;
   /** (n + 1,): half-width at each control point, and at the first one again. */
   readonly halfWidths: Float64Array;
+  /** (n,): growth of the half-width per arc length, from each control point to the next. */
+  private readonly halfWidthSlopes: Float64Array;
   /** Length of a lap. */
   readonly totalLength: number;
   /** By bin of arc length: the last chord that begins before the bin. */
@@ -52,6 +54,10 @@ export class CentreLine {
     this.halfWidths = Float64Array.from([...points, points[0]], (point) => point.halfWidth);
     this.lengths = this.measure();
     this.totalLength = this.lengths[this.lengths.length - 1];
+    this.halfWidthSlopes = Float64Array.from({ length: this.segmentCount }, (_, i) => {
+      const span = this.lengths[(i + 1) * CHORDS_PER_SEGMENT] - this.lengths[i * CHORDS_PER_SEGMENT];
+      return (this.halfWidths[i + 1] - this.halfWidths[i]) / (span > 0 ? span : 1);
+    });
     const bins = this.segmentCount * CHORDS_PER_SEGMENT * BINS_PER_CHORD;
     this.binsPerUnit = bins / this.totalLength;
     let chord = 0;
@@ -92,9 +98,7 @@ export class CentreLine {
     const d = this.wrap(distance);
     const segment = Math.floor(this.chordAt(d) / CHORDS_PER_SEGMENT);
     const start = this.lengths[segment * CHORDS_PER_SEGMENT];
-    const end = this.lengths[(segment + 1) * CHORDS_PER_SEGMENT];
-    const from = this.halfWidths[segment];
-    return end > start ? from + ((d - start) / (end - start)) * (this.halfWidths[segment + 1] - from) : from;
+    return this.halfWidths[segment] + this.halfWidthSlopes[segment] * (d - start);
   }
 
   /** The last chord that begins at or before an arc length in [0, totalLength). */
@@ -158,6 +162,6 @@ function hermiteCoefficients(points: readonly Vector[]): Float64Array {
 function knotInterval(start: Vector, end: Vector): number {
   const dx = end.x - start.x;
   const dy = end.y - start.y;
-  const interval = (dx * dx + dy * dy) ** 0.25;
+  const interval = Math.sqrt(Math.sqrt(dx * dx + dy * dy)); // the last bit of ** 0.25 depends on the release of Node.js
   return interval < MIN_KNOT_INTERVAL ? 1 : interval;
 }

@@ -31,11 +31,11 @@ export class CentreSearch {
     this.chordSegments = Int32Array.from({ length: chords }, (_, i) => Math.floor(i / CHORDS_PER_SEGMENT));
     this.chordParameters = Float64Array.from(
       { length: chords },
-      (_, i) => (i % CHORDS_PER_SEGMENT) / CHORDS_PER_SEGMENT,
+      (_, i) => (i % CHORDS_PER_SEGMENT) * (1 / CHORDS_PER_SEGMENT),
     );
     this.chordRates = Float64Array.from({ length: chords }, (_, i) => {
       const chord = line.lengths[i + 1] - line.lengths[i];
-      return chord < MIN_CHORD ? 0 : 1 / (chord * CHORDS_PER_SEGMENT);
+      return chord < MIN_CHORD ? 0 : 1 / CHORDS_PER_SEGMENT / chord;
     });
   }
 
@@ -50,7 +50,8 @@ export class CentreSearch {
     const dy = samples.y[sample] - y;
     let nearest = dx * dx + dy * dy;
     for (let round = 0; round < SEARCH_ROUNDS; round++) {
-      const chord = this.commonChord(low, high);
+      // Asked once, after the first round, as the simulator does: both ways to go on round differently.
+      const chord = round === 1 ? this.commonChord(low, high) : NONE;
       if (chord !== NONE) {
         this.findAlong(chord, x, y, low, high, best, nearest, SEARCH_ROUNDS - round);
         return;

@@ -69,14 +69,12 @@ export class RayCaster {
       }
       const ax = wallX[segment] - x;
       const ay = wallY[segment] - y;
-      const bx = wallX[segment + 1] - x;
-      const by = wallY[segment + 1] - y;
-      // It meets the ray's line if its ends lie on different sides of that.
-      if ((ax * dy - ay * dx) * (bx * dy - by * dx) > 0) continue;
-      const ex = bx - ax;
-      const ey = by - ay;
+      const ex = wallX[segment + 1] - wallX[segment];
+      const ey = wallY[segment + 1] - wallY[segment];
       const cross = dx * ey - dy * ex;
-      if (Math.abs(cross) < PARALLEL) continue;
+      const side = ax * dy - ay * dx;
+      // The lines meet at the share side / cross of the segment, which must be in [0, 1].
+      if (side * cross < 0 || Math.abs(side) > Math.abs(cross) || Math.abs(cross) < PARALLEL) continue;
       const distance = (ax * ey - ay * ex) / cross;
       if (distance >= 0 && distance < nearest) nearest = distance;
     }
