@@ -4,7 +4,6 @@
 range, is a ``BridgeProtocolError`` that says what came.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from racer_env.bridge.checks import (
+    LARGEST_OBSERVED,
+    MAX_WHOLE,
+    fingerprint_of,
+    finite_number,
+    list_of,
+    no_number_of_json,
+    observation_of,
+    one_line,
+    shown,
+    truth_value,
+    value_of,
+    whole_number,
+)
 from racer_env.bridge.peer import Peer, PeerTrack
 from racer_env.config import AiConfig
 from racer_env.contract import (
@@ -29,14 +42,9 @@ from racer_env.errors import BridgeProtocolError, BridgeRefusedError
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-MAX_SHOWN = 80  # characters of a message in an error
 MAX_REFUSAL = 500  # characters of a bridge's own error text
-FINGERPRINT_LENGTH = 64
-MAX_WHOLE = 2**53  # beyond it, doubles cannot hold every whole number
-_LARGEST = 1.0 + 1e-6  # largest value of an observation, with room for rounding
 _WHOLE_KEYS = tuple(field.name for field in STEP_INFO if field.type is int)
 _BOOL_KEYS = tuple(field.name for field in STEP_INFO if field.type is bool)
-_NUMBERS = {int, float}
 
 # Binary frames hold nothing but little-endian doubles.
 DOUBLE = np.dtype("<f8")
@@ -48,6 +56,11 @@ _BOOL_COLUMNS = [
     *(_FIRST_INFO_COLUMN + STEP_INFO_KEYS.index(key) for key in _BOOL_KEYS),
 ]
 _FINISHED_COLUMNS = 1 + OBSERVATION_SIZE + len(RESET_INFO_KEYS)  # the car's index first
+_OBSERVATION_FIELDS = [f"observation[{index}]" for index in range(OBSERVATION_SIZE)]
+_STEP_FIELDS = [*_OBSERVATION_FIELDS, "reward", "terminated", "truncated", *(f"info.{key}" for key in STEP_INFO_KEYS)]
+_WHOLE_FIELDS = [_STEP_FIELDS[column] for column in _WHOLE_COLUMNS]
+_BOOL_FIELDS = [_STEP_FIELDS[column] for column in _BOOL_COLUMNS]
+_FINISHED_FIELDS = ["car", *(f"terminal {name}" for name in _OBSERVATION_FIELDS), *RESET_INFO_KEYS]
 _NOWHERE = Placement(0.0)
 
 
@@ -184,48 +197,53 @@ def parse_reply(data: bytes, expected: str) -> dict[str, Any]:
     try:
         message = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise BridgeProtocolError(f"expected a {expected} as JSON, got {_shown(data)} ({error})") from error
+        wrong = no_number_of_json(data, expected) or f"expected a {expected} as JSON, got {shown(data)} ({error})"
+        raise BridgeProtocolError(wrong) from error
     if not isinstance(message, dict):
-        raise BridgeProtocolError(f"expected a {expected}, got {_shown(data)}")
+        raise BridgeProtocolError(f"expected a {expected}, got {shown(data)}")
     kind = message.get("type")
     if kind == "error":
-        raise BridgeRefusedError(one_line(str(message.get("message", "no message")), MAX_REFUSAL))
+        words = message.get("message", "no message")
+        raise BridgeRefusedError(one_line(words, MAX_REFUSAL) if isinstance(words, str) else shown(words))
     if kind != expected:
-        raise BridgeProtocolError(f"expected a {expected}, got the type {_shown(kind)}")
+        raise BridgeProtocolError(f"expected a {expected}, got the type {shown(kind)}")
     return message
 
 
 def parse_hello(message: Mapping[str, Any]) -> Peer:
     """Parse a ``hello_result``."""
     where = "hello_result"
-    tracks = _list(message, "tracks", where)
+    tracks = list_of(message, "tracks", where)
     return Peer(
-        protocol=_whole(_get(message, "protocol", where), where, "protocol", 1),
-        physics=_fingerprint(_get(message, "physics", where), where, "physics"),
-        max_envs=_whole(_get(message, "maxEnvs", where), where, "maxEnvs", 1),
-        tracks={track.id: track for track in (_peer_track(entry, f"{where}.tracks") for entry in tracks)},
+        protocol=whole_number(value_of(message, "protocol", where), where, "protocol", 1),
+        physics=fingerprint_of(value_of(message, "physics", where), where, "physics"),
+        max_envs=whole_number(value_of(message, "maxEnvs", where), where, "maxEnvs", 1),
+        tracks={
+            track.id: track
+            for track in (_peer_track(entry, f"{where}.tracks[{index}]") for index, entry in enumerate(tracks))
+        },
     )
 
 
 def parse_track(message: Mapping[str, Any]) -> Any:
     """Return the document in a ``track_result``; its content is still to be checked, as for a track file."""
-    return _get(message, "track", "track_result")
+    return value_of(message, "track", "track_result")
 
 
 def parse_reset(message: Mapping[str, Any]) -> tuple[FloatArray, dict[str, Any]]:
     """Parse the ``reset_result`` of one car: observation (14,) float64 and info."""
     where = "reset_result"
-    info = _info(_get(message, "info", where), RESET_INFO_KEYS, f"{where}.info")
-    return _observation(_get(message, "observation", where), where), info
+    info = _info(value_of(message, "info", where), RESET_INFO_KEYS, f"{where}.info")
+    return observation_of(value_of(message, "observation", where), f"{where}.observation"), info
 
 
 def parse_reset_many(message: Mapping[str, Any], count: int) -> tuple[FloatArray, list[dict[str, Any]]]:
     """Parse the ``reset_result`` of N cars: observations (N, 14) float64 and infos."""
     where = "reset_result"
-    observations, infos = (_list(message, key, where, count) for key in ("observations", "infos"))
+    observations, infos = (list_of(message, key, where, count) for key in ("observations", "infos"))
     return (
-        np.stack([_observation(values, f"{where}.observations") for values in observations]),
-        [_info(info, RESET_INFO_KEYS, f"{where}.infos") for info in infos],
+        np.stack([observation_of(values, f"{where}.observations[{car}]") for car, values in enumerate(observations)]),
+        [_info(info, RESET_INFO_KEYS, f"{where}.infos[{car}]") for car, info in enumerate(infos)],
     )
 
 
@@ -233,11 +251,11 @@ def parse_step(message: Mapping[str, Any]) -> StepResult:
     """Parse the ``step_result`` of one car."""
     where = "step_result"
     return StepResult(
-        observation=_observation(_get(message, "observation", where), where),
-        reward=_number(_get(message, "reward", where), where, "reward"),
-        terminated=_bool(_get(message, "terminated", where), where, "terminated"),
-        truncated=_bool(_get(message, "truncated", where), where, "truncated"),
-        info=_info(_get(message, "info", where), STEP_INFO_KEYS, f"{where}.info"),
+        observation=observation_of(value_of(message, "observation", where), f"{where}.observation"),
+        reward=finite_number(value_of(message, "reward", where), where, "reward"),
+        terminated=truth_value(value_of(message, "terminated", where), where, "terminated"),
+        truncated=truth_value(value_of(message, "truncated", where), where, "truncated"),
+        info=_info(value_of(message, "info", where), STEP_INFO_KEYS, f"{where}.info"),
     )
 
 
@@ -251,41 +269,52 @@ def parse_step_many(data: bytes, count: int) -> StepResults:
             f"finished one, got {len(data)} bytes"
         )
     numbers = np.frombuffer(data, DOUBLE)
-    if not np.isfinite(numbers).all():
-        raise BridgeProtocolError(f"{where} must be finite numbers, got {numbers[~np.isfinite(numbers)][0]}")
     rows = numbers[: count * _STEP_COLUMNS].reshape(count, _STEP_COLUMNS)
-    observations = rows[:, :OBSERVATION_SIZE]
-    if np.abs(observations).max() > _LARGEST:
-        raise BridgeProtocolError(f"{where}: observations must be within [-1, 1], got {_shown(observations)}")
+    ends = numbers[count * _STEP_COLUMNS :].reshape(-1, _FINISHED_COLUMNS)
+    if not np.isfinite(numbers).all():
+        _refuse_cell(~np.isfinite(rows), rows, _STEP_FIELDS, where, "a finite number")
+        _refuse_cell(~np.isfinite(ends), ends, _FINISHED_FIELDS, f"{where}: finished", "a finite number")
+    observations, last_observations = rows[:, :OBSERVATION_SIZE], ends[:, 1 : 1 + OBSERVATION_SIZE]
+    is_wrong = np.abs(observations) > LARGEST_OBSERVED
+    _refuse_cell(is_wrong, observations, _OBSERVATION_FIELDS, where, "within [-1, 1]")
+    is_wrong = np.abs(last_observations) > LARGEST_OBSERVED
+    _refuse_cell(is_wrong, last_observations, _FINISHED_FIELDS[1:], f"{where}: finished", "within [-1, 1]")
     whole = rows[:, _WHOLE_COLUMNS]
-    if (np.floor(whole) != whole).any() or np.abs(whole).max() > MAX_WHOLE:
-        raise BridgeProtocolError(f"{where}: {', '.join(_WHOLE_KEYS)} must be whole numbers, got {_shown(whole)}")
+    is_wrong = (np.floor(whole) != whole) | (whole < 0) | (whole > MAX_WHOLE)
+    _refuse_cell(is_wrong, whole, _WHOLE_FIELDS, where, "a whole number of at least 0")
     flags = rows[:, _BOOL_COLUMNS]
-    if ((flags != 0.0) & (flags != 1.0)).any():
-        raise BridgeProtocolError(f"{where}: terminated, truncated and wallContact must be 0 or 1, got {_shown(flags)}")
+    _refuse_cell((flags != 0.0) & (flags != 1.0), flags, _BOOL_FIELDS, where, "0 or 1")
     infos: npt.NDArray[np.void] = np.empty(count, INFO_DTYPE)
     for key, column in zip(STEP_INFO_KEYS, rows[:, _FIRST_INFO_COLUMN:].T, strict=True):
         infos[key] = column
     terminated, truncated = flags[:, 0] != 0.0, flags[:, 1] != 0.0
     finished = {}
-    for row in numbers[count * _STEP_COLUMNS :].reshape(-1, _FINISHED_COLUMNS):
+    for row in ends:
         values = dict(zip(RESET_INFO_KEYS, row[1 + OBSERVATION_SIZE :].tolist(), strict=True))
-        finished[int(row[0])] = (row[1 : 1 + OBSERVATION_SIZE], _info(values, RESET_INFO_KEYS, where))
-    ended = np.flatnonzero(terminated | truncated).tolist()
-    if sorted(finished) != ended:
-        raise BridgeProtocolError(f"{where} must list the cars that have ended, {ended}; it lists {sorted(finished)}")
+        finished[int(row[0])] = (row[1 : 1 + OBSERVATION_SIZE], _info(values, RESET_INFO_KEYS, f"{where}: finished"))
+    ended, listed = np.flatnonzero(terminated | truncated).tolist(), ends[:, 0].tolist()
+    if sorted(listed) != ended:
+        cars = ", ".join(f"{car:g}" for car in listed)
+        raise BridgeProtocolError(f"{where} must list the cars that have ended, {ended}; it lists [{cars}]")
     return StepResults(observations, rows[:, OBSERVATION_SIZE], terminated, truncated, infos, finished)
 
 
+def _refuse_cell(is_wrong: BoolArray, rows: FloatArray, fields: Sequence[str], where: str, expected: str) -> None:
+    """Raise an error that names the first wrong number of a table, if there is one."""
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
+        raise BridgeProtocolError(f"{where}[{row}]: {fields[column]} must be {expected}, got {rows[row, column]}")
+
+
 def _peer_track(entry: Any, where: str) -> PeerTrack:
-    track_id, name = (_get(entry, key, where) for key in ("id", "name"))
+    track_id, name = (value_of(entry, key, where) for key in ("id", "name"))
     if not isinstance(track_id, str) or not isinstance(name, str):
-        raise BridgeProtocolError(f"{where}: id and name must be strings, got {_shown([track_id, name])}")
+        raise BridgeProtocolError(f"{where}: id and name must be strings, got {shown([track_id, name])}")
     return PeerTrack(
         track_id,
         name,
-        length=_number(_get(entry, "length", where), where, "length"),
-        fingerprint=_fingerprint(_get(entry, "fingerprint", where), where, "fingerprint"),
+        length=finite_number(value_of(entry, "length", where), where, "length"),
+        fingerprint=fingerprint_of(value_of(entry, "fingerprint", where), where, "fingerprint"),
     )
 
 
@@ -294,85 +323,7 @@ def _info(info: Any, keys: Sequence[str], where: str) -> dict[str, Any]:
 
 
 def _info_value(info: Any, key: str, where: str) -> Any:
-    value = _get(info, key, where)
+    value = value_of(info, key, where)
     if key in _BOOL_KEYS:
-        return _bool(value, where, key)
-    return _whole(value, where, key, 0) if key in _WHOLE_KEYS else _number(value, where, key)
-
-
-def _get(message: Any, key: str, where: str) -> Any:
-    if not isinstance(message, dict):
-        raise BridgeProtocolError(f"{where} must be an object, got {_shown(message)}")
-    if key not in message:
-        raise BridgeProtocolError(f"{where} lacks the key {key!r}; it has: {', '.join(map(str, message)) or 'none'}")
-    return message[key]
-
-
-def _list(message: Any, key: str, where: str, length: int | None = None) -> list[Any]:
-    value = _get(message, key, where)
-    if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise BridgeProtocolError(
-            f"{where}.{key} must be a list{'' if length is None else f' of {length}'}, got {_shown(value)}"
-        )
-    return value
-
-
-def _number(value: Any, where: str, key: str) -> float:
-    if type(value) not in _NUMBERS or not math.isfinite(value):
-        raise BridgeProtocolError(f"{where}.{key} must be a finite number, got {_shown(value)}")
-    return float(value)
-
-
-def _whole(value: Any, where: str, key: str, at_least: int) -> int:
-    number = _number(value, where, key)
-    if number != int(number) or not at_least <= number <= MAX_WHOLE:
-        raise BridgeProtocolError(f"{where}.{key} must be a whole number of at least {at_least}, got {_shown(value)}")
-    return int(number)
-
-
-def _bool(value: Any, where: str, key: str) -> bool:
-    if type(value) is not bool:
-        raise BridgeProtocolError(f"{where}.{key} must be true or false, got {_shown(value)}")
-    return value
-
-
-def _fingerprint(value: Any, where: str, key: str) -> str:
-    if not isinstance(value, str) or len(value) != FINGERPRINT_LENGTH:
-        raise BridgeProtocolError(f"{where}.{key} must be {FINGERPRINT_LENGTH} hexadecimal digits, got {_shown(value)}")
-    return value
-
-
-def _observation(values: Any, where: str) -> FloatArray:
-    if (
-        type(values) is not list
-        or len(values) != OBSERVATION_SIZE
-        or not set(map(type, values)) <= _NUMBERS
-        or not (min(values) >= -_LARGEST and max(values) <= _LARGEST and sum(values) == sum(values))
-    ):
-        raise BridgeProtocolError(
-            f"{where}: an observation must be {OBSERVATION_SIZE} numbers within [-1, 1], got {_described(values)}"
-        )
-    return np.array(values, np.float64)
-
-
-def _described(values: Any) -> str:
-    if not isinstance(values, list):
-        return _shown(values)
-    for index, value in enumerate(values):
-        if type(value) not in _NUMBERS or not abs(value) <= _LARGEST:
-            return f"{len(values)} entries with {_shown(value)} at {index}"
-    return f"{len(values)} numbers"
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = value.decode(errors="replace") if isinstance(value, bytes) else repr(value)
-    except RecursionError:
-        text = f"a {type(value).__name__} that is nested too deeply"
-    return one_line(text, MAX_SHOWN)
-
-
-def one_line(text: str, length: int) -> str:
-    """Return a peer's text in a form fit for a message: printable, on one line, and not too long."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * length]).split())
-    return text if len(text) <= length else text[: length - 3] + "..."
+        return truth_value(value, where, key)
+    return whole_number(value, where, key, 0) if key in _WHOLE_KEYS else finite_number(value, where, key)
