@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from racer_env.bridge import client as bridge_client
+from racer_env.bridge import stream as bridge_stream
 from racer_env.config import parse_config
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import reset_info, step_info
@@ -42,10 +42,12 @@ class Close:
 
 
 @dataclass(frozen=True)
-class Trickle:
-    """A byte now and then, without end."""
+class Endless:
+    """Bytes, and then others again and again."""
 
-    pause_s: float
+    head: bytes
+    again: bytes
+    pause_s: float = 0.0
 
 
 class Drop:
@@ -62,25 +64,25 @@ class FakePeer:
     Attributes:
         url: Where it listens.
         requests: Everything that came, parsed.
+        pongs: The payloads of the answers to pings.
         connections: How many connections have been accepted.
         open_connections: How many are open.
     """
 
-    def __init__(
-        self, make_answer: Callable[[], Answer], host: str = "127.0.0.1", handshake: bytes | None = None
-    ) -> None:
+    def __init__(self, make_answer: Callable[[], Answer], host: str = "127.0.0.1", handshake: Any = None) -> None:
         """Listen.
 
         Args:
             make_answer: Called for each connection; what it returns answers the requests.
             host: 127.0.0.1 or ::1.
-            handshake: What to send instead of a proper one.
+            handshake: What to send instead of a proper one, as an answer.
         """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family)
         self.port = self._listener.getsockname()[1]
         self.url = f"ws://{'[::1]' if ':' in host else host}:{self.port}"
         self.requests: list[dict[str, Any]] = []
+        self.pongs: list[bytes] = []
         self.connections = 0
         self.open_connections = 0
         self._make_answer = make_answer
@@ -91,11 +93,11 @@ class FakePeer:
 
     def __enter__(self) -> "FakePeer":
         # It lives in the client's process, where a client that asks without a pause would keep it from answering.
-        self._poll_s, bridge_client.POLL_S = bridge_client.POLL_S, 0.0
+        self._poll_s, bridge_stream.POLL_S = bridge_stream.POLL_S, 0.0
         return self
 
     def __exit__(self, *details: object) -> None:
-        bridge_client.POLL_S = self._poll_s
+        bridge_stream.POLL_S = self._poll_s
         self._is_closed = True
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -122,20 +124,26 @@ class FakePeer:
         with connection, suppress(OSError, ConnectionError):
             self._shake_hands(connection)
             answer = self._make_answer()
-            while (request := _read_frame(connection)) is not None:
+            while (request := self._read_request(connection)) is not None:
                 message = json.loads(request)
                 self.requests.append(message)
-                if isinstance(reply := answer(message), Drop):
-                    break
-                self._send(connection, reply)
+                self._send(connection, answer(message))
         self.open_connections -= 1
+
+    def _read_request(self, connection: socket.socket) -> bytes | None:
+        """Return the payload of a client's next text frame; None at the end."""
+        while True:
+            opcode, data = _read_frame(connection)
+            if opcode != PONG:
+                return None if opcode == CLOSE else data
+            self.pongs.append(data)
 
     def _shake_hands(self, connection: socket.socket) -> None:
         head = b""
         while b"\r\n\r\n" not in head:
             head += connection.recv(4096)
         if self._handshake is not None:
-            connection.sendall(self._handshake)
+            self._send(connection, self._handshake)
             return
         fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
         key = fields["Sec-WebSocket-Key"]
@@ -153,11 +161,13 @@ class FakePeer:
             connection.sendall(reply.data)
         elif isinstance(reply, Close):
             connection.sendall(frame(struct.pack("!H", reply.code) + reply.reason.encode(), CLOSE))
-        elif isinstance(reply, Trickle):
-            connection.sendall(bytes([0x80 | TEXT, 126]) + struct.pack("!H", 60_000))  # the head of a frame to come
+        elif isinstance(reply, Endless):
+            connection.sendall(reply.head)
             while not self._is_closed:
-                connection.sendall(b" ")
+                connection.sendall(reply.again)
                 time.sleep(reply.pause_s)
+        elif isinstance(reply, Drop):
+            raise ConnectionAbortedError
         elif isinstance(reply, bytes):
             connection.sendall(frame(reply, BINARY))
         elif isinstance(reply, str):
@@ -175,11 +185,11 @@ def frame(data: bytes, opcode: int = TEXT) -> bytes:
     return bytes([0x80 | opcode, 127]) + struct.pack("!Q", len(data)) + data
 
 
-def _read_frame(connection: socket.socket) -> bytes | None:
-    """Return the payload of a client's text frame; None at the end."""
+def _read_frame(connection: socket.socket) -> tuple[int, bytes]:
+    """Return the opcode and payload of a client's frame."""
     head = _read(connection, 2)
-    if not head or head[0] & 0x0F == CLOSE:
-        return None
+    if not head:
+        return CLOSE, b""
     length = head[1] & 0x7F
     if length == 126:
         (length,) = struct.unpack("!H", _read(connection, 2))
@@ -187,9 +197,7 @@ def _read_frame(connection: socket.socket) -> bytes | None:
         (length,) = struct.unpack("!Q", _read(connection, 8))
     mask = _read(connection, 4)
     data = _read(connection, length)
-    if head[0] & 0x0F == PONG:
-        return _read_frame(connection)
-    return bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
+    return head[0] & 0x0F, bytes(byte ^ mask[index % 4] for index, byte in enumerate(data))
 
 
 def _read(connection: socket.socket, size: int) -> bytes:

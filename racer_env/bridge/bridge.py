@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from racer_env.bridge.checks import one_line
 from racer_env.bridge.client import BridgeClient
 from racer_env.bridge.peer import Peer
 from racer_env.bridge.process import BridgeProcess
 from racer_env.bridge.url import AUTO, bridge_urls, unused_bridge
 from racer_env.contract import Placement
-from racer_env.errors import BridgeError, ConfigError, TrackError
+from racer_env.errors import BridgeError, BridgeProtocolError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
 from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, UnseenTrack, load_track, load_tracks, parse_track
 from racer_env.tracks.names import expand_names, is_generated
 from racer_env.tracks.starts import STANDING, make_placement
 
 VERSION_WITH_EXTENSIONS = 2
+MAX_LISTED = 2000  # characters of a list of tracks in a message
 
 TrackId = str | Path | AnyTrack  # a name, a file, or a track itself
 
@@ -67,7 +69,8 @@ class Bridge:
             for _ in range(self.names.count(AUTO)):
                 self.processes.append(BridgeProcess(say, tracks))
             say(f"reaching {' and '.join(self.urls)} ...")
-            self.peer = self._ask(any_physics)
+            self._peers = self._ask(any_physics)
+            self.peer = min(self._peers, key=lambda peer: peer.max_envs)
             stack.pop_all()  # on failure, the bridges started so far are stopped
 
     def __enter__(self) -> "Bridge":
@@ -91,6 +94,21 @@ class Bridge:
         """Whether all speak version 2: starts anywhere, many cars on a connection, tracks that can be queried."""
         return self.peer.protocol >= VERSION_WITH_EXTENSIONS
 
+    def connect(self, number: int = 0) -> BridgeClient:
+        """Open a connection to a bridge, counted modulo their number; it must still be the game that it was.
+
+        Raises:
+            BridgeError: The bridge cannot be reached, or another game is there now.
+        """
+        index = number % len(self.urls)
+        client = BridgeClient(self.urls[index])
+        with contextlib.ExitStack() as stack:
+            stack.callback(client.close)
+            if self.has_extensions:  # version 1 does not tell
+                _check_same(client.url, self._peers[index], client.hello())
+            stack.pop_all()  # only a connection that is of no use is closed
+        return client
+
     def track(self, name: str | Track, tracks_dir: str | Path | None = None) -> AnyTrack:
         """Return a track of the bridge.
 
@@ -110,9 +128,7 @@ class Bridge:
         if not self.has_extensions:
             return UnseenTrack(track_id) if own is None else own
         if track_id not in self.peer.tracks:
-            raise TrackError(
-                f"the bridge at {self.urls[0]} has no track {track_id!r}; it has: {', '.join(sorted(self.peer.tracks))}"
-            )
+            raise TrackError(f"the bridge at {self.urls[0]} has no track {track_id!r}; it has: {_listed(self.peer)}")
         theirs = self.peer.tracks[track_id]
         if own is not None and own.fingerprint != theirs.fingerprint:
             raise TrackError(
@@ -167,8 +183,8 @@ class Bridge:
         for process in ended or self.processes:
             process.restart(error)
 
-    def _ask(self, any_physics: bool) -> Peer:
-        peers = []
+    def _ask(self, any_physics: bool) -> list[Peer]:
+        peers: list[Peer] = []
         for url in self.urls:
             with BridgeClient(url) as client:
                 peer = client.hello()
@@ -185,7 +201,7 @@ class Bridge:
                 )
             if peer.tracks != peers[0].tracks:
                 raise ConfigError(f"the bridges at {self.urls[0]} and {url} have different tracks")
-        return min(peers, key=lambda peer: peer.max_envs)
+        return peers
 
     def _learn(self, track_id: str) -> Track:
         if track_id not in self._tracks:
@@ -198,6 +214,24 @@ class Bridge:
                 raise TrackError(f"{where} has another fingerprint than the bridge says")
             self._tracks[track_id] = track
         return self._tracks[track_id]
+
+
+def _check_same(url: str, before: Peer, now: Peer) -> None:
+    for what, was, is_now in (
+        ("protocol", before.protocol, now.protocol),
+        ("physics", before.physics, now.physics),
+        ("list of tracks", _listed(before), _listed(now)),
+        ("roads", before.tracks, now.tracks),
+    ):
+        if was != is_now:
+            change = "changed" if what == "roads" else f"was {was} and is {is_now}"
+            raise BridgeProtocolError(
+                f"the bridge at {url} is another game than it was at the start: its {what} {change}"
+            )
+
+
+def _listed(peer: Peer) -> str:
+    return one_line(", ".join(sorted(peer.tracks)), MAX_LISTED) or "nothing"
 
 
 def bridge_at(

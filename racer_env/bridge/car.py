@@ -30,7 +30,7 @@ class BridgeCar:
         self._config = config
         self.track = track
         self.placement: Placement | None = None
-        self._client = BridgeClient(bridge.urls[0])
+        self._client = bridge.connect()
 
     def begin(
         self, track_id: str | AnyTrack | None, start: str | Mapping[str, float], random: np.random.Generator
@@ -49,10 +49,10 @@ class BridgeCar:
 
     def _connect_anew(self) -> BridgeClient:
         try:
-            return BridgeClient(self._bridge.urls[0])
+            return self._bridge.connect()
         except BridgeLostError as error:
             self._bridge.restart(error)
-            return BridgeClient(self._bridge.urls[0])
+            return self._bridge.connect()
 
     def step(
         self, action: npt.NDArray[np.floating]

@@ -2,9 +2,7 @@
 
 import contextlib
 import math
-import os
-import selectors
-import socket
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -12,13 +10,15 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 import websocket
 
+from racer_env.bridge import heartbeat
+from racer_env.bridge.checks import one_line
+from racer_env.bridge.frames import close_reason
 from racer_env.bridge.messages import (
     FloatArray,
     StepResult,
     StepResults,
     close_request,
     hello_request,
-    one_line,
     parse_hello,
     parse_reply,
     parse_reset,
@@ -33,6 +33,8 @@ from racer_env.bridge.messages import (
     track_request,
 )
 from racer_env.bridge.peer import Peer
+from racer_env.bridge.step_counts import StepCounts
+from racer_env.bridge.stream import open_stream
 from racer_env.bridge.url import DEFAULT_URL, parse_url
 from racer_env.config import AiConfig
 from racer_env.contract import Placement
@@ -47,15 +49,8 @@ from racer_env.errors import (
 CONNECT_TIMEOUT_S = 10.0
 REPLY_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 1.0
-MAX_REPLY_BYTES = 16 * 2**20
-READ_BYTES = 65_536
-POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
-MIN_TIMEOUT_S = 1e-3  # 0 would mean no waiting at all
-# A poll selector needs no descriptor of its own; Windows only has select, which takes few descriptors.
-SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
-OPCODE_BITS = 0x0F  # mask of the opcode in a frame's first byte
+PONG_TIMEOUT_S = 0.01  # there is room for it unless the peer reads nothing
 MAX_ERROR = 200  # characters of another library's message
-HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
 ANSWER_ANYTHING = "a game must answer what it does not know, hello first of all, with an error (bridge/PROTOCOL.md)"
 
 Result = TypeVar("Result")
@@ -99,11 +94,15 @@ class BridgeClient:
         self._lost: str | None = None
         self._is_closed = False
         self._said_goodbye = False
-        self._stream = _connect(url, host, port, connect_timeout_s)
+        self._is_amid_message = False
+        self._step_counts = StepCounts()
+        self._lock = threading.RLock()  # for the stream and the socket, which the heartbeat uses too
+        self._stream = open_stream(url, host, port, connect_timeout_s)
         with contextlib.ExitStack() as stack:
             stack.callback(self._stream.close)
             self._socket = self._shake_hands(connect_timeout_s)
             stack.pop_all()  # a connection that works stays open
+        heartbeat.watch(self)
 
     @property
     def is_lost(self) -> bool:
@@ -171,6 +170,7 @@ class BridgeClient:
 
     def receive_reset(self) -> tuple[FloatArray, dict[str, Any]]:
         """Wait for the reply to ``send_reset``."""
+        self._step_counts.begin()
         return self._read("reset_result", parse_reset)
 
     def send_step(self, action: npt.ArrayLike) -> None:
@@ -179,7 +179,7 @@ class BridgeClient:
 
     def receive_step(self) -> StepResult:
         """Wait for the reply to ``send_step``."""
-        return self._read("step_result", parse_step)
+        return self._read("step_result", lambda message: self._step_counts.checked(parse_step(message)))
 
     def send_reset_many(
         self,
@@ -193,6 +193,7 @@ class BridgeClient:
 
     def receive_reset_many(self, count: int) -> tuple[FloatArray, list[dict[str, Any]]]:
         """Wait for the reply to ``send_reset_many``: observations (N, 14) float64 and infos."""
+        self._step_counts.begin()
         return self._read("reset_result", lambda message: parse_reset_many(message, count))
 
     def send_step_many(self, actions: FloatArray, next_starts: Mapping[int, Placement | None]) -> None:
@@ -201,7 +202,9 @@ class BridgeClient:
 
     def receive_step_many(self, count: int) -> StepResults:
         """Wait for the reply to ``send_step_many``."""
-        return self._read("step_result", lambda data: parse_step_many(data, count), is_binary=True)
+        return self._read(
+            "step_result", lambda data: self._step_counts.checked_many(parse_step_many(data, count)), is_binary=True
+        )
 
     def say_goodbye(self) -> None:
         """Send a goodbye without waiting for the answer."""
@@ -220,7 +223,18 @@ class BridgeClient:
                 self._read("close_result", dict)
                 self._socket.send_close()
         self._is_closed = True
-        self._socket.shutdown()  # type: ignore[no-untyped-call]
+        self._hang_up()
+
+    def answer_pings(self) -> None:
+        """Answer the pings that have arrived; see ``Pinged``."""
+        if not self._lock.acquire(blocking=False):
+            return  # who reads or sends at the moment answers them
+        try:
+            if not (self._is_closed or self.is_lost or self._is_amid_message):
+                with contextlib.suppress(BridgeLostError):  # the next request raises it
+                    self._take_pings()
+        finally:
+            self._lock.release()
 
     # --- The wire ---
 
@@ -246,18 +260,31 @@ class BridgeClient:
         self._check_usable()
         if self._unread:
             raise self._lose("an earlier reply was never read, so replies would not match requests any more")
-        if self._stream.has_unread_message():
-            self._lose("it sent a message that was not asked for")
-            raise BridgeProtocolError(
-                f"{self.url} sent a message that was not asked for; one reply per request is right"
-            )
-        self._unread += 1
-        self._deadline = time.monotonic() + (self._reply_timeout_s if timeout_s is None else timeout_s)
-        self._stream.begin_wait(self._deadline)
-        try:
-            self._socket.send(message, opcode)
-        except (websocket.WebSocketException, OSError) as error:
-            raise self._lose(f"sending failed, {_line(error)}") from error
+        with self._lock:
+            if self._stream.has_arrivals():
+                self._take_pings()
+                if self._stream.has_message():
+                    self._lose("it sent a message that was not asked for")
+                    raise BridgeProtocolError(
+                        f"{self.url} sent a message that was not asked for; one reply per request is right"
+                    )
+            self._unread += 1
+            self._deadline = time.monotonic() + (self._reply_timeout_s if timeout_s is None else timeout_s)
+            self._stream.begin_wait(self._deadline)
+            try:
+                self._socket.send(message, opcode)
+            except (websocket.WebSocketException, OSError) as error:
+                raise self._lose(f"sending failed, {_line(error)}") from error
+
+    def _take_pings(self) -> None:
+        """Answer the pings that have arrived; a peer that takes no answer within a moment is lost."""
+        ping = self._stream.take_ping()
+        if ping is not None:
+            self._stream.begin_wait(time.monotonic() + PONG_TIMEOUT_S)
+            try:
+                self._socket.pong(ping)
+            except (websocket.WebSocketException, OSError) as error:
+                raise self._lose(f"it does not take the answer to its ping, {_line(error)}") from error
 
     def _read(self, expected: str, parse: Callable[[Any], Result], is_binary: bool = False) -> Result:
         """Wait for a reply and parse it; an invalid one ends the connection.
@@ -282,13 +309,16 @@ class BridgeClient:
             raise BridgeRefusedError(f"{self.url} refused: {error}") from error
         except BridgeProtocolError as error:
             self._lose(f"it sent nonsense, {error}")
-            raise BridgeProtocolError(f"{self.url}: {error}") from error
+            raise BridgeProtocolError(f"{self.url}: {error} (see bridge/PROTOCOL.md)") from error
 
     def _receive(self, expected: str) -> tuple[int, bytes]:
         """Wait for a message and return its opcode and payload."""
-        self._stream.begin_wait(self._deadline)
         try:
-            opcode, data = self._socket.recv_data()
+            with self._lock:
+                self._stream.begin_wait(self._deadline)
+                self._is_amid_message = True
+                opcode, data = self._socket.recv_data()
+                self._is_amid_message = False
         except (websocket.WebSocketTimeoutException, TimeoutError) as error:
             raise self._lose(f"no {expected} within {self._reply_timeout_s:g} s; it hangs or is overloaded") from error
         except (websocket.WebSocketConnectionClosedException, ConnectionError) as error:
@@ -296,7 +326,7 @@ class BridgeClient:
         except (websocket.WebSocketException, OSError, ValueError) as error:
             raise BridgeProtocolError(f"expected a {expected}, got no WebSocket frame: {_line(error)}") from error
         if opcode == websocket.ABNF.OPCODE_CLOSE:
-            raise self._lose(f"it has closed the connection with {_close_reason(data)}")
+            raise self._lose(f"it has closed the connection with {close_reason(data)}")
         self._unread -= 1
         return opcode, data
 
@@ -309,88 +339,13 @@ class BridgeClient:
     def _lose(self, reason: str) -> BridgeLostError:
         """Give up the connection and return the error; the caller raises it."""
         self._lost = f"lost the bridge at {self.url}: {reason}"
-        self._socket.shutdown()  # type: ignore[no-untyped-call]
+        self._hang_up()
         return BridgeLostError(self._lost)
 
-
-class _Stream(socket.socket):
-    """A connected socket with a read buffer; all that one wait reads shares one deadline and one size limit.
-
-    websocket-client reads a frame in pieces and gives each piece a time-out of its own, so a peer that sends a byte
-    now and then would never time out.
-    """
-
-    def __init__(self, connected: socket.socket) -> None:
-        super().__init__(fileno=connected.detach())
-        self._buffer = memoryview(b"")
-        self._deadline = math.inf
-        self._budget = 0
-        self._readable = SELECTOR()
-        self._readable.register(self.fileno(), selectors.EVENT_READ)
-
-    def begin_wait(self, deadline: float) -> None:
-        """Set the deadline for sending and reading from now on, in seconds on the clock of ``time.monotonic``."""
-        self._deadline = deadline
-        self._budget = MAX_REPLY_BYTES
-        self.settimeout(max(deadline - time.monotonic(), MIN_TIMEOUT_S))
-
-    def recv(self, size: int, flags: int = 0) -> bytes:
-        """Return up to ``size`` bytes."""
-        if not self._buffer:
-            if time.monotonic() > self._deadline:
-                raise TimeoutError
-            self._buffer = memoryview(self._poll() or self._wait())
-            self._budget -= len(self._buffer)
-            if self._budget < 0:
-                raise ValueError(f"it does not end after {MAX_REPLY_BYTES:,} bytes")
-        piece, self._buffer = self._buffer[:size], self._buffer[size:]
-        return bytes(piece)
-
-    def has_unread_message(self) -> bool:
-        """Whether unrequested data or text has arrived; pings and a goodbye may come at any time."""
-        if not self._buffer and self._readable.select(0):  # saves a tenth of a step's time over trying to read
-            self.settimeout(0.0)
-            with contextlib.suppress(OSError):
-                self._buffer = memoryview(super().recv(READ_BYTES))
-        return bool(self._buffer) and self._buffer[0] & OPCODE_BITS < websocket.ABNF.OPCODE_CLOSE
-
-    def _poll(self) -> bytes:
-        """Ask for data repeatedly for a moment, as most replies arrive within it.
-
-        This saves a fifth to a third of a step's time: an idle processor is slow to wake up.
-        """
-        if POLL_S == 0.0:
-            return b""
-        self.settimeout(0.0)
-        end = time.perf_counter() + POLL_S
-        while time.perf_counter() < end:
-            with contextlib.suppress(BlockingIOError):
-                return super().recv(READ_BYTES)
-        return b""
-
-    def _wait(self) -> bytes:
-        self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
-        return super().recv(READ_BYTES)
-
-
-def _connect(url: str, host: str, port: int, timeout_s: float) -> _Stream:
-    """Connect to the first of the host's addresses that answers; localhost may have two."""
-    try:
-        stream = _Stream(socket.create_connection((host, port), timeout_s))
-    except TimeoutError as error:
-        raise BridgeLostError(f"no answer from {url} within {timeout_s:g} s; {HOW_TO_START}") from error
-    except OSError as error:
-        raise BridgeLostError(f"no bridge at {url} ({error.strerror or error}); {HOW_TO_START}") from error
-    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return stream
-
-
-def _close_reason(data: bytes) -> str:
-    """Return the code and reason of a close frame in words."""
-    if len(data) < 2:
-        return "no code"
-    reason = one_line(data[2:].decode(errors="replace"), MAX_ERROR)
-    return f"code {int.from_bytes(data[:2], 'big')}{f' ({reason})' if reason else ''}"
+    def _hang_up(self) -> None:
+        heartbeat.forget(self)
+        with self._lock:
+            self._socket.shutdown()  # type: ignore[no-untyped-call]
 
 
 def _line(error: Exception) -> str:

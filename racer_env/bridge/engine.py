@@ -19,6 +19,8 @@ from racer_env.tracks import AnyTrack
 
 FloatArray = npt.NDArray[np.float64]
 
+MAX_CARS = 256  # on a connection, so that a reset with two starts for each car fits into a request, 65,536 bytes
+
 # Refusals are left out: a restarted bridge would refuse the same request again.
 WORTH_A_RESTART = (BridgeLostError, BridgeProtocolError)
 
@@ -133,7 +135,7 @@ class BridgeEngine:
             stack.callback(self.close)
             for track, cars in enumerate(self._cars_by_track()):
                 for part in self._parts(cars):
-                    client = BridgeClient(self._bridge.urls[len(self._connections) % len(self._bridge.urls)])
+                    client = self._bridge.connect(len(self._connections))
                     kind = _ManyCars if self._bridge.has_extensions else _OneCar
                     self._connections.append(kind(client, part, self._tracks[track].id, self._configs[track]))
             stack.pop_all()  # only connections that are of no use are closed
@@ -144,7 +146,7 @@ class BridgeEngine:
 
     def _parts(self, cars: range) -> list[range]:
         """Split the cars of a track by connection: one share per bridge, if the bridges take many cars."""
-        size = min(self._bridge.peer.max_envs, -(-len(cars) // len(self._bridge.urls)))
+        size = min(self._bridge.peer.max_envs, MAX_CARS, -(-len(cars) // len(self._bridge.urls)))
         return [cars[first : first + size] for first in range(0, len(cars), size)]
 
 

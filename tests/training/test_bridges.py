@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -20,6 +21,7 @@ from racer_env.tracks import Track
 from tests import runs
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import ring_document
+from tests.lying_peers import LIES, lying
 from training import benchmark, evaluate, parity, train_ppo
 from training.console.bridges import open_bridge, physics_behind
 
@@ -246,28 +248,25 @@ def test_killed_bridge_loses_nothing(node_bridge: None, tmp_path: Path, capsys: 
     assert steps_of(models / "cut_final.zip") == done + 4096
 
 
-@pytest.mark.parametrize("nonsense", [None, "no json", {"type": "step_result"}])
+@pytest.mark.parametrize("name", ["says nothing", "repeats a reply", "gives NaN"])
 def test_silent_or_lying_bridge_loses_nothing(
     tracks: list[Track],
     tmp_path: Path,
-    nonsense: Any,
+    name: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The same holds for a bridge that hangs past the deadline or answers nonsense in the middle of training."""
+    """The same holds for a bridge that hangs past the deadline or lies in the middle of training."""
     from racer_env.bridge.client import BridgeClient
 
     monkeypatch.setitem(BridgeClient.__init__.__kwdefaults__, "reply_timeout_s", 1.0)
 
-    def make_answer() -> Callable[[dict[str, Any]], Any]:
-        game, count = version_1_game(tracks)(), iter(range(STEPS))
-        return lambda message: game(message) if next(count) < 600 else nonsense
-
-    with FakePeer(make_answer) as peer:
+    lie = next(lie for lie in LIES if lie.name == name)
+    with FakePeer(lying(lie, version_1_game(tracks), honest_steps=300)) as peer:
         arguments = ["--num-envs", "2", "--run-name", "odd", "--timesteps", str(STEPS), "--track-id", "track-01"]
         assert train(tmp_path, *arguments, "--bridge-url", peer.url) == 2
     assert steps_of(tmp_path / "models" / "odd_interrupted.zip") > 0
-    assert capsys.readouterr().err.count("\n") == 1
+    assert re.fullmatch(f".*{lie.match}.*\n", capsys.readouterr().err)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from racer_env.bridge.client import BridgeClient
 from racer_env.bridge.process import BridgeProcess
 from racer_env.bridge.url import bridge_urls
 from racer_env.env import RacerEnv
-from racer_env.errors import BridgeLostError, ConfigError, TrackError
+from racer_env.errors import BridgeLostError, BridgeProtocolError, ConfigError, TrackError
 from racer_env.physics import load_physics
 from racer_env.tracks import Track, UnseenTrack
 from racer_env.tracks.starts import RANDOM, STANDING
@@ -88,6 +88,29 @@ def test_other_physics_are_refused_by_name() -> None:
         with pytest.raises(ConfigError, match=f"{OTHER_PHYSICS} against {load_physics().fingerprint}"):
             Bridge(peer.url)
         assert Bridge(peer.url, any_physics=True).peer.physics == OTHER_PHYSICS
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"physics": OTHER_PHYSICS}, f"its physics was .* and is {OTHER_PHYSICS}"),
+        ({"tracks": []}, "its list of tracks was track-01, .* and is nothing"),
+        ({"protocol": 1}, "its protocol was 2 and is 1"),
+        ({"type": "error", "message": "unknown"}, "its protocol was 2 and is 1"),
+    ],
+)
+def test_another_game_in_its_place_is_refused(tracks: list[Track], changes: dict[str, Any], match: str) -> None:
+    """A later connection must lead to the same game: it may have been started anew with other data."""
+    hellos = iter([hello_of(tracks), hello_of(tracks), {**hello_of(tracks), **changes}])
+
+    def answer(message: dict[str, Any]) -> Any:
+        return next(hellos) if message["type"] == "hello" else {"type": "close_result"}
+
+    with FakePeer(lambda: answer) as peer:
+        bridge = Bridge(peer.url)
+        bridge.connect().close()
+        with pytest.raises(BridgeProtocolError, match=f"another game than it was at the start: {match}"):
+            bridge.connect()
 
 
 def test_bridges_must_have_the_same_tracks(tracks: list[Track]) -> None:

@@ -1,5 +1,6 @@
 """The client against peers that are late, lie, babble, and die."""
 
+import gc
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from racer_env.bridge import client as bridge_client
+from racer_env.bridge import heartbeat
 from racer_env.bridge.client import BridgeClient
 from racer_env.bridge.url import parse_url
 from racer_env.errors import (
@@ -24,10 +26,11 @@ from racer_env.errors import (
     ClosedError,
     ConfigError,
 )
-from tests.fake_peer import Close, Drop, FakePeer, Raw, Trickle, frame
-from tests.racer_env.bridge.test_messages import HELLO, RESET, STEP
+from tests.fake_peer import Endless, FakePeer, Raw
+from tests.lying_peers import LIES, Lie, counting_game, lying
+from tests.racer_env.bridge.test_messages import HELLO, RESET, STEP, STEP_INFO
 
-SHORT_S = 0.3
+SHORT_S = 0.2
 COAST = np.zeros(3)
 
 
@@ -122,19 +125,56 @@ def test_fragments_and_pings_are_put_together() -> None:
 
 def test_pause_between_steps_does_no_harm() -> None:
     """The deadline counts from a request, not from the last reply."""
-    with FakePeer(always(STEP)) as peer, connect(peer) as client:
+    with FakePeer(counting_game) as peer, connect(peer) as client:
         client.step(COAST)
         time.sleep(2 * SHORT_S)
         assert client.step(COAST).reward == 0.498
 
 
-def test_pings_during_a_pause_are_answered() -> None:
-    """A peer that has pinged a busy trainer gets its answer with the next step."""
-    ping = Raw(bytes([0x89, 0]))
-    with FakePeer(scripted([STEP, ping, ping], STEP)) as peer, connect(peer) as client:
+def pong_after(peer: FakePeer) -> bytes | None:
+    """Return the payload of the pong that a peer gets within some looks of the heartbeat."""
+    end = time.monotonic() + 10 * SHORT_S
+    while not peer.pongs and time.monotonic() < end:
+        time.sleep(0.01)
+    return peer.pongs[-1] if peer.pongs else None
+
+
+@pytest.mark.parametrize("is_waiting", [False, True], ids=["idle", "with a reply due"])
+def test_pings_are_answered_while_nobody_reads(is_waiting: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game that pings keeps a connection that waits for an evaluation, for learning, or for another game's reply."""
+    monkeypatch.setattr(heartbeat, "PAUSE_S", 0.02)
+    ping = Raw(bytes([0x89, 2]) + b"hi")
+    with FakePeer(scripted([STEP, ping], {**STEP, "info": {**STEP_INFO, "stepCount": 8}})) as peer:
+        with connect(peer) as client:
+            client.send_step(COAST)
+            if not is_waiting:
+                client.receive_step()
+            assert pong_after(peer) == b"hi"
+            if is_waiting:
+                client.receive_step()
+            assert client.step(COAST).info["stepCount"] == 8
+        assert peer.requests[-1]["type"] == "close"
+
+
+def test_a_message_behind_a_ping_is_noticed() -> None:
+    """It was not asked for, and must not be taken for the next reply."""
+    with FakePeer(scripted([STEP, Raw(bytes([0x89, 0])), STEP])) as peer, connect(peer) as client:
         client.step(COAST)
         time.sleep(0.05)
-        assert client.step(COAST).reward == 0.498
+        with pytest.raises(BridgeProtocolError, match="a message that was not asked for"):
+            client.step(COAST)
+
+
+def test_the_heartbeat_ends_with_the_last_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if that is not closed but forgotten."""
+    monkeypatch.setattr(heartbeat, "PAUSE_S", 0.01)
+    with FakePeer(counting_game) as peer:
+        connect(peer)
+        gc.collect()
+        end = time.monotonic() + 2
+        while heartbeat._thread is not None and time.monotonic() < end:
+            time.sleep(0.01)
+    assert heartbeat._thread is None
 
 
 # --- Version 1 ---
@@ -172,36 +212,46 @@ def test_nan_is_refused_before_it_is_sent() -> None:
 # --- Nonsense ---
 
 
-@pytest.mark.parametrize(
-    ("reply", "match"),
-    [
-        ("no json", "got no json"),
-        ('{"type":"step_result","reward":NaN}', "as JSON"),
-        (RESET, "got the type 'reset_result'"),
-        ({**STEP, "observation": STEP["observation"][:13]}, "got 13 numbers"),  # type: ignore[index]
-        ({**STEP, "reward": None}, "reward must be a finite number, got None"),
-        (b"\x00\x01", "binary frame of 2 bytes"),
-        (Raw(bytes([0x81 | 0x70, 0])), "rsv"),
-        (Raw(bytes([0x83, 0])), "opcode"),
-        (Raw(bytes([0x81, 127]) + struct.pack("!Q", 2**40) + b" " * 20_000_000), "does not end after"),
-    ],
-)
-def test_nonsense_ends_the_connection(reply: Any, match: str) -> None:
-    """What the protocol does not allow raises with what came, and the connection is given up."""
-    with FakePeer(always(reply)) as peer:
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
+def test_a_lying_peer_ends_the_connection_in_words(lie: Lie) -> None:
+    """One line that says what came, within the deadline, and no answer of it is believed any more."""
+    with FakePeer(lying(lie, counting_game)) as peer:
+        client = connect(peer)
+        client.reset()
+        began = time.monotonic()
+        with pytest.raises(BridgeError, match=lie.match) as caught:
+            for _ in range(5):
+                client.step(COAST)
+        assert time.monotonic() - began < 10 * SHORT_S
+        assert str(caught.value).isprintable()
+        if not isinstance(caught.value, BridgeRefusedError):
+            assert_lost_at_once(client)
+
+
+def test_a_reply_has_a_largest_size() -> None:
+    """Whatever length it tells."""
+    endless = Endless(bytes([0x81, 127]) + struct.pack("!Q", 2**40), b" " * 2**20)
+    with FakePeer(always(endless)) as peer:
         client = BridgeClient(peer.url, reply_timeout_s=5)
-        with pytest.raises(BridgeProtocolError, match=match):
+        with pytest.raises(BridgeProtocolError, match="does not end after 16,777,216 bytes"):
             client.step(COAST)
-        assert_lost_at_once(client)
 
 
 @pytest.mark.parametrize(
     "handshake",
-    [b"HTTP/1.1 404 Not Found\r\n\r\n", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
+    [
+        b"HTTP/1.1 404 Not Found\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\n\xff\xfe: 1\r\n\r\n",
+    ],
 )
 def test_another_server_is_no_bridge(handshake: bytes) -> None:
     """Something else that listens there is named as such."""
-    with FakePeer(always(None), handshake=handshake) as peer, pytest.raises(BridgeProtocolError, match="is no bridge"):
+    with (
+        FakePeer(always(None), handshake=Raw(handshake)) as peer,
+        pytest.raises(BridgeProtocolError, match="is no bridge"),
+    ):
         connect(peer)
 
 
@@ -224,72 +274,14 @@ def test_peer_that_never_shakes_hands() -> None:
             BridgeClient(url, connect_timeout_s=0.2)
 
 
-def test_babble_instead_of_a_handshake() -> None:
-    """A peer that sends a byte now and then is late all the same."""
-    with FakePeer(always(None), handshake=b"") as peer:
+@pytest.mark.parametrize("again", [b"", b"x", b"a: b\r\n"])
+def test_handshake_without_an_end(again: bytes) -> None:
+    """A peer that sends a byte or a line now and then is late all the same."""
+    with FakePeer(always(None), handshake=Endless(b"HTTP/1.1 101 Welcome\r\n", again, pause_s=0.01)) as peer:
         began = time.monotonic()
         with pytest.raises(BridgeLostError, match="did not answer the handshake"):
             BridgeClient(peer.url, connect_timeout_s=0.2)
         assert time.monotonic() - began < 2
-
-
-@pytest.mark.parametrize("reply", [None, Trickle(pause_s=SHORT_S / 5)])
-def test_silence_ends_at_the_deadline(reply: Any) -> None:
-    """A peer that says nothing, or trickles, is given up after the deadline, in words."""
-    with FakePeer(always(reply)) as peer:
-        client = connect(peer)
-        began = time.monotonic()
-        with pytest.raises(BridgeLostError, match=r"no step_result within 0\.3 s"):
-            client.step(COAST)
-        assert SHORT_S * 0.9 < time.monotonic() - began < 10 * SHORT_S
-        assert_lost_at_once(client)
-
-
-def test_cut_connection() -> None:
-    """A peer that dies is lost at once."""
-    with FakePeer(always(Drop())) as peer:
-        client = connect(peer)
-        with pytest.raises(BridgeLostError, match="gone without a goodbye"):
-            client.step(COAST)
-        assert_lost_at_once(client)
-
-
-def test_cut_in_the_middle_of_a_frame() -> None:
-    """Half a reply is none."""
-    with FakePeer(always(Raw(frame(b"x" * 50)[:20]))) as peer:
-        client = connect(peer)
-        client.send_step(COAST)
-        time.sleep(0.05)
-        peer.drop_all()
-        with pytest.raises(BridgeLostError, match="gone without a goodbye"):
-            client.receive_step()
-
-
-def test_closed_in_the_middle() -> None:
-    """A close frame is reported with its code and reason."""
-    with FakePeer(always(Close(1001, "going away"))) as peer:
-        client = connect(peer)
-        with pytest.raises(BridgeLostError, match=r"closed the connection with code 1001 \(going away\)"):
-            client.step(COAST)
-        assert_lost_at_once(client)
-
-
-def test_babble_of_pings_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A peer that pings without a pause is as late as one that says nothing, also while the client polls."""
-
-    class Pings:
-        data = bytes([0x89, 0]) * 2000
-
-    def make_answer() -> Callable[[dict[str, Any]], Any]:
-        return lambda message: [Raw(Pings.data)] * 10_000
-
-    with FakePeer(make_answer) as peer:
-        monkeypatch.setattr(bridge_client, "POLL_S", 1e-3)
-        client = connect(peer)
-        began = time.monotonic()
-        with pytest.raises(BridgeError):
-            client.step(COAST)
-        assert time.monotonic() - began < 10 * SHORT_S
 
 
 def test_message_that_was_not_asked_for() -> None:
@@ -301,14 +293,6 @@ def test_message_that_was_not_asked_for() -> None:
         with pytest.raises(BridgeProtocolError, match="a message that was not asked for"):
             client.step(COAST)
         assert_lost_at_once(client)
-
-
-def test_goodbye_of_the_peer_on_one_line() -> None:
-    """A reason with line ends and control characters does not spoil the message."""
-    with FakePeer(always(Close(1011, "out\nof\x1b petrol"))) as peer:
-        client = connect(peer)
-        with pytest.raises(BridgeLostError, match=r"code 1011 \(out of petrol\)"):
-            client.step(COAST)
 
 
 def test_interrupted_wait_ends_the_connection() -> None:

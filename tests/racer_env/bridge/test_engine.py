@@ -121,6 +121,16 @@ def test_connections_hold_no_more_cars_than_the_bridge_takes(bridge_server: str,
     assert_same(drive(env), embedded(tracks[:1]))
 
 
+def test_connections_hold_no_more_cars_than_a_request(bridge_server: str, tracks: list[Track]) -> None:
+    """However many the bridge says it takes: a reset with starts for all of them has to fit."""
+    bridge = Bridge(bridge_server)
+    object.__setattr__(bridge.peer, "max_envs", 100_000)
+    env = RacerVecEnv(tracks[:1], 257, LIMITS, bridge_url=bridge, random_start_share=1.0)
+    assert len(env._engine._connections) == 2  # type: ignore[attr-defined]
+    env.reset()
+    env.close()
+
+
 def test_both_ends_on_one_tick(bridge_server: str, track: Track) -> None:
     """A car that times out in both ways is terminated, not truncated."""
     env = RacerVecEnv([track], 1, with_limits(20, 20), bridge_url=bridge_server)
