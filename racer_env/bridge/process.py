@@ -21,12 +21,14 @@ from racer_env.tracks import Track, available_tracks, load_track
 
 BRIDGE_DIR = PROJECT_ROOT / "bridge"
 READY = "listening on "
+OWN_ERROR = "error: "  # begins a line in which the bridge says why it does not start
+INCOMPLETE = ("Cannot find", "SyntaxError")  # in Node.js's words when files of the bridge are missing or cut off
 MAX_LAST_WORDS = 5  # lines of its output that an error quotes
+MAX_HEARD = 50  # lines of its output that are kept until it listens
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 600.0
 MIN_NODE = 20
 LOCK_NAME = ".installing"
-LOCK_PAUSE_S = 0.1
 STOP_TIMEOUT_S = 2.0
 MAX_RESTARTS = 3  # within RESTART_WINDOW_S
 RESTART_WINDOW_S = 600.0
@@ -135,6 +137,9 @@ class BridgeProcess:
             line = f"no sign of life within {START_TIMEOUT_S:g} s"
         if not line.startswith(READY):
             self.stop()
+            if any(word in line for word in INCOMPLETE):
+                _installed_mark().unlink(missing_ok=True)
+                line += "; the next start installs it anew"
             raise BridgeLostError(f"the bundled bridge does not start: {line}")
         self.url = line.removeprefix(READY)
 
@@ -209,23 +214,19 @@ def _installed_mark() -> Path:
 
 @contextlib.contextmanager
 def _lock() -> Iterator[None]:
-    """Let one process at a time install; a lock older than the longest installation is taken to be left over."""
-    path = BRIDGE_DIR / LOCK_NAME
-    while True:
+    """Let one process at a time install; the system releases the lock of a process that is killed."""
+    from filelock import FileLock, Timeout  # takes 0.06 s to load, for what happens once
+
+    with contextlib.ExitStack() as stack:
         try:
-            path.touch(exist_ok=False)
-            break
-        except FileExistsError:
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > INSTALL_TIMEOUT_S:
-                    path.unlink()
+            stack.enter_context(FileLock(BRIDGE_DIR / LOCK_NAME, timeout=INSTALL_TIMEOUT_S))
+        except Timeout as held:
+            raise BridgeLostError(
+                f"another process has been installing the bridge for {INSTALL_TIMEOUT_S:g} s; end it, then try again"
+            ) from held
         except OSError as error:
             raise BridgeLostError(f"cannot install the bundled bridge in {BRIDGE_DIR}: {error.strerror}") from error
-        time.sleep(LOCK_PAUSE_S)
-    try:
         yield
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _entry_point() -> Path:
@@ -268,7 +269,7 @@ def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> 
     """Pass on the line with the bridge's URL, or its last words if it ended; log all other output."""
     assert process.stdout is not None
     is_ready = False
-    said: deque[str] = deque(maxlen=MAX_LAST_WORDS)
+    said: deque[str] = deque(maxlen=MAX_HEARD)
     for line in map(str.strip, process.stdout):
         if not is_ready and line.startswith(READY):
             is_ready = True
@@ -278,6 +279,7 @@ def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> 
         elif line:
             said.append(line)
     if not is_ready:
-        # Prefer the line that says what is wrong, if there is one.
-        words = [line for line in said if line.startswith("error: ")] or list(said)
+        # Prefer the line that says what is wrong, if there is one: the bridge's own, or that of Node.js.
+        words = [line for line in said if line.startswith(OWN_ERROR)] or [line for line in said if "Error" in line][:1]
+        words = words or list(said)[-MAX_LAST_WORDS:]
         lines.put(" | ".join(words) or f"it ended with exit code {process.wait()}")
