@@ -51,6 +51,10 @@ class BridgeLostError(BridgeError, ConnectionError):
     """
 
 
+class PackageError(RacerError, ImportError):
+    """A package that a job needs is missing or broken."""
+
+
 class RenderError(RacerError):
     """Something cannot be drawn: there is no display, or the track or the car's position is not known."""
 

@@ -10,19 +10,23 @@ from gymnasium import spaces
 
 from racer_env.contract import ACTION, OBSERVATION, RESET_INFO, STEP_INFO_KEYS, Value
 from racer_env.errors import ConfigError
+from racer_env.packages import need
 
 HUMAN, RGB_ARRAY = "human", "rgb_array"
 RENDER_MODES = (HUMAN, RGB_ARRAY)
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Refuse an unknown render mode.
+    """Refuse an unknown render mode, and one that cannot be drawn for want of pygame-ce.
 
     Raises:
         ConfigError: It is neither None nor one of RENDER_MODES.
+        PackageError: pygame-ce is missing.
     """
     if render_mode not in (None, *RENDER_MODES):
         raise ConfigError(f"render_mode must be None, {' or '.join(map(repr, RENDER_MODES))}, got {render_mode!r}")
+    if render_mode is not None:
+        need("drawing", "pygame")
 
 
 def make_action_space() -> spaces.Box:

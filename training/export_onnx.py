@@ -59,7 +59,7 @@ def make_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_export, make_parser().parse_args(argv))
+    return run_script(_export, make_parser().parse_args(argv), needs=("torch", "onnx", "onnxscript", "onnxruntime"))
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def make_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_make, make_parser().parse_args(argv))
+    return run_script(_make, make_parser().parse_args(argv), needs=("pygame",))
 
 
 def _make(arguments: argparse.Namespace) -> int:

@@ -32,7 +32,7 @@ def make_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_report, make_parser().parse_args(argv))
+    return run_script(_report, make_parser().parse_args(argv), needs=("matplotlib", "tensorboard", "jinja2", "pygame"))
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from training.drives.options import WatchOptions, parse_options
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_watch, parse_options(argv))
+    return run_script(_watch, parse_options(argv), needs=("pygame",))
 
 
 def _watch(options: WatchOptions) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from racer_env.errors import ConfigError, RacerError, TrackError
+from racer_env.packages import import_failure, need
 from racer_env.tracks.names import expand_names
 
 MAX_SEED = 2**32 - 1  # NumPy's largest seed
@@ -80,12 +81,24 @@ def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> No
         raise ConfigError("--track-seed is of sets of generated tracks; name one too, such as --track-id procedural:8")
 
 
-def run_script(body: Callable[[Options], int], options: Options) -> int:
-    """Run a script's body; an error that a user can cause becomes one line on stderr and exit code 2."""
+def run_script(body: Callable[[Options], int], options: Options, needs: Sequence[str] = ()) -> int:
+    """Run a script's body; an error that a user can cause becomes one line on stderr and exit code 2.
+
+    Args:
+        body: The script, which returns its exit code.
+        options: What the body is called with.
+        needs: Modules of other projects that the body imports late; it does not begin without them.
+    """
     try:
+        need("this", *needs)
         return body(options)
     except RacerError as error:
         print(f"error: {error}", file=sys.stderr)
+    except ImportError as error:
+        failure = import_failure(error)
+        if failure is None:
+            raise
+        print(f"error: {failure}", file=sys.stderr)
     except BrokenPipeError:  # the reader of the output has gone
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
     except (FileExistsError, NotADirectoryError) as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.errors import ConfigError
+from racer_env.packages import need, need_ffmpeg
 from racer_env.rendering import CAMERAS, WHOLE
 from training.checkpoints.files import PRETRAINED
 from training.console.arguments import add_driver_arguments, add_track_arguments
@@ -181,12 +182,17 @@ def check_options(options: EvaluationOptions) -> None:
     Raises:
         ConfigError: Options do not go together, or a path is a file instead of a folder, or the other way round.
         OSError: A folder cannot be made.
+        PackageError: A package that they need is missing.
     """
     if options.video is not None:
         check_video(options.video, options.fps)
     elif options.fps is not None or options.camera != WHOLE:
         raise ConfigError("--fps and --camera are about a video; name its file with --video, or leave them out")
     _check_targets(options)
+    if options.keeps_drives or options.replay is not None:
+        need("showing a drive", "pygame", "matplotlib", "PIL", "imageio_ffmpeg")
+    if options.video is not None and options.video.suffix.lower() == MP4:
+        need_ffmpeg("a video")
     if options.replay is not None:
         parser = make_parser()
         named = [name for name in _ABOUT_DRIVING if getattr(options, name) != parser.get_default(name)]

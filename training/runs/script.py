@@ -12,6 +12,8 @@ from training.console.warm_up import WarmUp
 from training.runs.options import TrainingOptions, make_options, make_parser
 from training.runs.plan import make_plan
 
+NEEDS = ("torch", "stable_baselines3", "tensorboard", "pygame")  # modules; they are imported when the run begins
+
 
 def run_training(name: str, argv: Sequence[str] | None) -> int:
     """Run the training script of an algorithm and return its exit code.
@@ -25,7 +27,7 @@ def run_training(name: str, argv: Sequence[str] | None) -> int:
     def body(arguments: argparse.Namespace) -> int:
         return _train(algorithm, make_options(algorithm, arguments))
 
-    return run_script(body, make_parser(algorithm).parse_args(argv))
+    return run_script(body, make_parser(algorithm).parse_args(argv), needs=NEEDS)
 
 
 def _train(algorithm: Algorithm, options: TrainingOptions) -> int:

@@ -1,11 +1,14 @@
 """Arguments and exit codes that all scripts share."""
 
 import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from racer_env.errors import TrackError
-from training import benchmark, evaluate, export_onnx, train_ppo, train_sac
+from training import benchmark, evaluate, export_onnx, make_tracks, report, train_ppo, train_sac, watch
 from training.console.parser import positive_number, run_script, whole_number
 
 
@@ -105,3 +108,43 @@ def test_a_seed_of_tracks_is_of_sets_that_are_named(
         evaluate.make_parser().parse_args(["--model", "scripted", *arguments])
     assert ended.value.code == 2
     assert "--track-seed is of sets of generated tracks" in capsys.readouterr().err
+
+
+def test_missing_package_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Wherever it is first imported."""
+
+    def body(arguments: argparse.Namespace) -> int:
+        raise ModuleNotFoundError("No module named 'jinja2'", name="jinja2")
+
+    assert run_script(body, argparse.Namespace()) == 2
+    assert capsys.readouterr().err == "error: the package jinja2 is missing; `python -m pip install jinja2`\n"
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments", "module"),
+    [
+        (evaluate.main, ["--model", "scripted", "--video", "lap.mp4"], "imageio_ffmpeg"),
+        (evaluate.main, ["--model", "scripted", "--plot", "plots"], "matplotlib"),
+        (export_onnx.main, ["--model", "missing"], "onnxscript"),
+        (make_tracks.main, [], "pygame"),
+        (report.main, ["missing"], "jinja2"),
+        (train_ppo.main, [], "tensorboard"),
+        (watch.main, ["--model", "scripted"], "pygame"),
+    ],
+)
+def test_missing_package_is_found_before_the_work(
+    main: Callable[[list[str]], int],
+    arguments: list[str],
+    module: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A line with what to install is all that a script prints then."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, module, None)  # type: ignore[arg-type]
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert " needs the package " in captured.err
+    assert captured.err.count("\n") == 1
