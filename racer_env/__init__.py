@@ -1,7 +1,8 @@
-"""A top-down racing game as a Gymnasium environment: ``gymnasium.make("TopDownRacer-v0")``.
+"""A top-down racing game as a Gymnasium environment: ``gymnasium.make("TopDownRacer-v0")``, ``make_vec`` for many.
 
-``RacerEnv`` and ``RacerVecEnv`` can be imported from here. They are loaded on first use, so neither
-``import racer_env`` nor, once this package is installed, ``import gymnasium`` loads the compiled engine or PyTorch.
+``RacerEnv``, ``RacerVecEnv`` (stable-baselines3) and ``RacerVectorEnv`` (Gymnasium) can be imported from here. They are
+loaded on first use, so neither ``import racer_env`` nor, once this package is installed, ``import gymnasium`` loads the
+compiled engine or PyTorch.
 """
 
 import importlib
@@ -11,12 +12,17 @@ from gymnasium.envs.registration import register, registry
 
 if TYPE_CHECKING:
     from racer_env.env import RacerEnv
+    from racer_env.gymnasium_vector import RacerVectorEnv
     from racer_env.vec_env import RacerVecEnv
 
-__all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv"]
+__all__ = ["ENV_ID", "RacerEnv", "RacerVecEnv", "RacerVectorEnv"]
 
 ENV_ID = "TopDownRacer-v0"
-_LAZY = {"RacerEnv": "racer_env.env", "RacerVecEnv": "racer_env.vec_env"}
+_LAZY = {
+    "RacerEnv": "racer_env.env",
+    "RacerVecEnv": "racer_env.vec_env",
+    "RacerVectorEnv": "racer_env.gymnasium_vector",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +32,8 @@ def __getattr__(name: str) -> Any:
 
 
 if ENV_ID not in registry:
-    register(id=ENV_ID, entry_point="racer_env.env:RacerEnv")
+    register(
+        id=ENV_ID,
+        entry_point="racer_env.env:RacerEnv",
+        vector_entry_point="racer_env.gymnasium_vector:RacerVectorEnv",
+    )

@@ -1,6 +1,6 @@
 """The interface of what drives the cars of a vector environment: the embedded simulator or a bridge."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,10 @@ NextStart = Callable[[int], Placement | None]
 class Engine(Protocol):
     """N cars, each alone on its track. A car whose episode ends begins the next one in the same step.
 
+    An engine that begins late leaves that to ``begin_cars``; until then, a finished car drives on in its old episode.
+
     Attributes:
+        begins_late: Whether it begins late.
         observations: (N, 14) float64; for a finished car, the first one of its new episode.
         rewards: (N,) float64, rewards of the last step.
         terminated, truncated: (N,) bool, whether an episode ended in the last step, and how.
@@ -24,6 +27,7 @@ class Engine(Protocol):
         reset_infos: The info of each car's last reset.
     """
 
+    begins_late: bool
     observations: npt.NDArray[np.float64]
     rewards: npt.NDArray[np.float64]
     terminated: npt.NDArray[np.bool_]
@@ -34,6 +38,9 @@ class Engine(Protocol):
 
     def begin(self) -> None:
         """Begin an episode for every car."""
+
+    def begin_cars(self, cars: Sequence[int]) -> None:
+        """Begin an episode for some cars; only of an engine that begins late."""
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:
         """Advance every car by one tick and write the attributes.

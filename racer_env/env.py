@@ -1,7 +1,6 @@
 """One car as a Gymnasium environment."""
 
 import contextlib
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +17,7 @@ from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.simulator.car import SimulatorCar
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import HUMAN, RENDER_MODES, check_render_mode, make_action_space, make_observation_space
+from racer_env.specs import Documented
 from racer_env.tracks import AnyTrack, known_track
 from racer_env.tracks.starts import STANDING
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from racer_env.rendering.scene import View
 
 
-class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
+class RacerEnv(Documented, gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
     """A car on a closed track, 60 ticks a second, one tick a step.
 
     **Action**, ``Box([-1, 0, 0], [1, 1, 1], float32)``: steer (positive turns right), throttle, brake. Numbers
@@ -67,6 +67,9 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
 
     **Rendering**: ``render_mode="rgb_array"`` returns pictures of ``view.size``, without a display; ``"human"`` shows
     every step in a window, in real time. A bridge does not report where its cars are, so the simulator drives along.
+
+    **Copies**: ``copy.deepcopy`` and ``pickle`` make a twin that goes on in the same way, number by number. Not over a
+    bridge, which keeps the game's state to itself. ``spec`` holds the arguments in the form that JSON has.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -83,7 +86,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         *,
         tracks_dir: str | Path | None = None,
         config: AiConfig | dict[str, Any] | None = None,
-        view: "View | None" = None,
+        view: "View | dict[str, Any] | None" = None,
     ) -> None:
         """Make the environment.
 
@@ -92,13 +95,15 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
                 ``close``, and ``"embedded"`` is the embedded simulator. None reads the environment variable
                 RACER_BRIDGE_URL, and means the embedded simulator if that is not set.
             config_path: Reward weights and episode limits; None is the project's ``ai-config.json``.
-            track_id: A track's id, a path ending in ``.json``, or a loaded track; ``"all"``, a set of generated tracks
-                such as ``"procedural:8"``, or a list of all these: each reset then takes the next track. Over a
-                bridge, an id means the bridge's track; in any other form, the bridge must have the track too.
+            track_id: A track's id, a path ending in ``.json``, a loaded track or the content of a track file as a dict;
+                ``"all"``, a set of generated tracks such as ``"procedural:8"``, or a list of all these: each reset
+                then takes the next track. Over a bridge, an id means the bridge's track; in any other form, the bridge
+                must have the track too.
             render_mode: None, ``"rgb_array"`` or ``"human"``; None draws nothing and costs nothing.
             tracks_dir: Folder of the user's own track files.
             config: An ``AiConfig``, or a dict with the content of such a file, instead of ``config_path``.
-            view: How it is drawn; None is ``racer_env.rendering.scene.View()``.
+            view: How it is drawn, as a ``racer_env.rendering.scene.View`` or a dict of its attributes; None is the
+                default one.
 
         Raises:
             BridgeError: The bridge cannot be reached, or the peer is not a bridge.
@@ -113,19 +118,19 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         config = resolve_config(config, config_path)
         self._car: SimulatorCar | BridgeCar
         with contextlib.ExitStack() as stack:
-            named = several(track_id)
-            bridge = bridge_at(stack, bridge_url, named, tracks_dir)
-            tracks = tracks_on(bridge, named, tracks_dir)
+            self._names = several(track_id)
+            bridge = bridge_at(stack, bridge_url, self._names, tracks_dir)
+            self._tracks = tracks_on(bridge, self._names, tracks_dir)
             if bridge is None:
-                self._car = SimulatorCar(known_track(tracks[0]), tracks_dir, config)
+                self._car = SimulatorCar(known_track(self._tracks[0]), tracks_dir, config)
             else:
-                self._car = BridgeCar(bridge, tracks[0], tracks_dir, config)
+                self._car = BridgeCar(bridge, self._tracks[0], tracks_dir, config)
             stack.callback(self._car.close)
             self._drawing = None if render_mode is None else _make_drawing(self._car, view, render_mode)
             if self._drawing is not None:
                 stack.callback(self._drawing.close)
             self._resources = stack.pop_all()
-        self._turns = itertools.cycle(tracks) if len(tracks) > 1 else itertools.repeat(None)
+        self._turn = 0  # of the tracks, if there are several
         self._is_reset = False
         self._is_closed = False
 
@@ -170,7 +175,7 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         unknown = set(options) - {"track_id", "start"}
         if unknown:
             raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
-        track_id = one_track(options["track_id"]) if "track_id" in options else next(self._turns)
+        track_id = one_track(options["track_id"]) if "track_id" in options else self._next_track()
         observation, info = self._car.begin(track_id, options.get("start", STANDING), self.np_random)
         self._is_reset = True
         if self._drawing is not None:
@@ -221,8 +226,27 @@ class RacerEnv(gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np.float32]]):
         self._is_closed = True
         self._resources.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_resources"}
 
-def _make_drawing(car: SimulatorCar | BridgeCar, view: "View | None", render_mode: str) -> "Drawing":
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._resources = contextlib.ExitStack()
+        if self._drawing is not None:
+            self._resources.callback(self._drawing.close)
+
+    def _next_track(self) -> AnyTrack | None:
+        """Return the track whose turn it is; None stays on the only one, or on one that a reset has named."""
+        if len(self._tracks) == 1:
+            return None
+        self._turn += 1
+        return self._tracks[(self._turn - 1) % len(self._tracks)]
+
+    def _named_tracks(self) -> list[str | AnyTrack]:
+        return self._names
+
+
+def _make_drawing(car: SimulatorCar | BridgeCar, view: "View | dict[str, Any] | None", render_mode: str) -> "Drawing":
     from racer_env.rendering.drawing import Drawing  # loaded only when something is drawn
 
     return Drawing(car, view, shows=render_mode == HUMAN)

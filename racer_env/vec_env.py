@@ -1,6 +1,5 @@
-"""Many cars as one stable-baselines3 vector environment, stepped in one call."""
+"""Many cars as one stable-baselines3 vector environment."""
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,55 +10,15 @@ import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
-from racer_env.action_repeat import ActionRepeat, Decision
-from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_on
-from racer_env.bridge.engine import BridgeEngine
-from racer_env.config import AiConfig, resolve_config
-from racer_env.contract import MAX_ACTION_REPEAT, TICKS_PER_SECOND, Placement
-from racer_env.engine import Engine, NextStart
-from racer_env.errors import ClosedError, ConfigError
-from racer_env.simulator.engine import SimulatorEngine
+from racer_env.bridge.bridge import Bridge, TrackId
+from racer_env.car import Car
+from racer_env.config import AiConfig
+from racer_env.fleet import Fleet
 from racer_env.simulator.simulator import Simulator
-from racer_env.spaces import (
-    HUMAN,
-    RGB_ARRAY,
-    check_render_mode,
-    make_action_space,
-    make_observation_space,
-    step_infos,
-)
-from racer_env.tracks import AnyTrack, Track
-from racer_env.tracks.starts import RANDOM, STANDING, make_placement
+from racer_env.spaces import HUMAN, RGB_ARRAY, make_action_space, make_observation_space, step_infos
 
 if TYPE_CHECKING:
-    from racer_env.rendering.scene import Scene, View
-
-
-class Car:
-    """One car of a RacerVecEnv: the target of ``get_attr`` and ``env_method``.
-
-    Attributes:
-        index: Index of the car in the vector environment.
-        track_id: Id of the track that it drives on.
-        action_space, observation_space: The spaces, as in ``RacerEnv``.
-        render_mode: Render mode of the vector environment.
-        start: Where its episodes start: ``"standing"``, ``"random"``, a dictionary as in ``RacerEnv``, or None for
-            the vector environment's mixture; may be set. Over a bridge with many cars on a connection, the next start
-            is chosen one episode ahead, so a new value takes effect in the episode after the next.
-    """
-
-    def __init__(self, index: int, track: AnyTrack, render_mode: str | None = None) -> None:
-        self.index = index
-        self.track = track
-        self.track_id = track.id
-        self.action_space = make_action_space()
-        self.observation_space = make_observation_space()
-        self.render_mode = render_mode
-        self.start: Any = None
-
-    def get_wrapper_attr(self, name: str) -> Any:
-        """Return an attribute, as a Gymnasium environment does."""
-        return getattr(self, name)
+    from racer_env.rendering.scene import View
 
 
 class RacerVecEnv(VecEnv):
@@ -88,7 +47,7 @@ class RacerVecEnv(VecEnv):
         config_path: str | Path | None = None,
         render_mode: str | None = None,
         tracks_dir: str | Path | None = None,
-        view: "View | None" = None,
+        view: "View | dict[str, Any] | None" = None,
         random_start_share: float = 0.0,
         standing_share: float = 0.0,
         equal_road_value: bool = False,
@@ -115,29 +74,28 @@ class RacerVecEnv(VecEnv):
             ConfigError: An argument is out of range, or asks for something that a bridge cannot do.
             TrackError: A track does not exist or is wrong.
         """
-        _check_arguments(random_start_share, standing_share, action_repeat, render_mode)
-        self.random_start_share = random_start_share
-        self.standing_share = standing_share
-        self.action_repeat = action_repeat
+        self._fleet = Fleet(
+            track_id,
+            num_envs,
+            config,
+            bridge_url=bridge_url,
+            config_path=config_path,
+            render_mode=render_mode,
+            tracks_dir=tracks_dir,
+            view=view,
+            random_start_share=random_start_share,
+            standing_share=standing_share,
+            equal_road_value=equal_road_value,
+            action_repeat=action_repeat,
+        )
         self._actions: npt.NDArray[np.floating] | None = None
-        self._is_reset = self._is_closed = False
-        self._scene: Scene | None = None
-        ai_config = resolve_config(config, config_path)
-        with contextlib.ExitStack() as stack:
-            named = several(track_id)
-            self._bridge = bridge_at(stack, bridge_url, named, tracks_dir)
-            tracks = tracks_on(self._bridge, named, tracks_dir)
-            self.cars = _make_cars(tracks, num_envs, render_mode)
-            self._starts: list[Any] = [None for _ in self.cars]  # start options of the reset in progress
-            self._random = [np.random.default_rng() for _ in self.cars]
-            game = (tracks, ai_config, equal_road_value)
-            draws = render_mode is not None
-            self._engine = self._make_drawn_engine(*game, view) if draws else self._make_engine(*game, self._next_start)
-            stack.callback(self._engine.close)
-            self._repeat = ActionRepeat(self._engine, action_repeat) if action_repeat > 1 else None
-            self._resources = stack.pop_all()
         super().__init__(len(self.cars), make_observation_space(), make_action_space())
-        self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self._fps}
+        self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self._fleet.fps}
+
+    @property
+    def cars(self) -> list[Car]:
+        """The cars, in order."""
+        return self._fleet.cars
 
     @property
     def simulator(self) -> Simulator:
@@ -146,10 +104,7 @@ class RacerVecEnv(VecEnv):
         Raises:
             ConfigError: The game is behind a bridge.
         """
-        engine = self._engine if self._scene is None else self._engine.engine  # type: ignore[attr-defined]
-        if not isinstance(engine, SimulatorEngine):
-            raise ConfigError("this environment drives over a bridge and has no simulator; make one without bridge_url")
-        return engine.simulator
+        return self._fleet.simulator
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Seed the cars' starts from the next reset on; those of other seeds have nothing in common with them.
@@ -160,8 +115,7 @@ class RacerVecEnv(VecEnv):
         Returns:
             Seed of each car.
         """
-        drawn = np.random.SeedSequence(seed).generate_state(self.num_envs, np.uint64)
-        self._seeds = [int(value) for value in drawn]
+        self._seeds = list(self._fleet.seeds(seed))
         return self._seeds
 
     def reset(self) -> VecEnvObs:
@@ -170,20 +124,11 @@ class RacerVecEnv(VecEnv):
         Returns:
             Observations (N, 14) float32.
         """
-        self._check_open()
-        for options in self._options:
-            if set(options) - {"start"}:
-                raise ConfigError(f"unknown reset option {min(set(options) - {'start'})!r}; allowed: start")
-        for index, seed in enumerate(self._seeds):
-            if seed is not None:
-                self._random[index] = np.random.default_rng(seed)
-        self._starts = [options.get("start") for options in self._options]
-        (self._repeat or self._engine).begin()
-        self.reset_infos = list(self._engine.reset_infos)
+        observations = self._fleet.begin(self._seeds, self._options)
+        self.reset_infos = list(self._fleet.engine.reset_infos)
         self._reset_seeds()
         self._reset_options()
-        self._is_reset = True
-        return self._engine.observations.astype(np.float32)
+        return observations
 
     def step_async(self, actions: npt.NDArray[np.floating]) -> None:
         """Take the actions (N, 3) of the next step; the engine checks them in ``step_wait``."""
@@ -195,27 +140,18 @@ class RacerVecEnv(VecEnv):
         Returns:
             Observations (N, 14) float32, rewards (N,) float32, dones (N,) bool, infos.
         """
-        self._check_open()
-        if not self._is_reset:
-            raise ClosedError("step() before reset()")
-        assert self._actions is not None, "step_wait() without step_async()"
-        engine, repeat = self._engine, self._repeat
-        if repeat is None:
-            engine.step(self._actions)
-            driven: Engine | Decision = engine
-        else:
-            driven = repeat.step(self._actions)
-        self._actions = None
+        actions, self._actions = self._actions, None
+        assert actions is not None, "step_wait() without step_async()"
+        driven = self._fleet.step(actions)
         infos = step_infos(driven.infos)
-        if isinstance(driven, Decision):
-            for car, step_count in driven.crossings.items():
-                infos[car]["lapStepCount"] = step_count
+        for car, step_count in driven.crossings.items():
+            infos[car]["lapStepCount"] = step_count
         for car, observation in driven.terminal_observations.items():
             infos[car]["terminal_observation"] = observation.astype(np.float32)
             infos[car]["TimeLimit.truncated"] = bool(driven.truncated[car] and not driven.terminated[car])
-            self.reset_infos[car] = engine.reset_infos[car]
+            self.reset_infos[car] = self._fleet.engine.reset_infos[car]
         return (
-            engine.observations.astype(np.float32),
+            driven.observations.astype(np.float32),
             driven.rewards.astype(np.float32),
             driven.terminated | driven.truncated,
             infos,
@@ -232,13 +168,11 @@ class RacerVecEnv(VecEnv):
             ConfigError: The environment was made without a render mode.
             RenderError: There is no display to show it on.
         """
-        self._check_open()
-        if self._scene is None:
-            raise ConfigError("render() without a render_mode; make the environment with render_mode='rgb_array'")
+        scene = self._fleet.drawn()
         if (mode or self.render_mode) == HUMAN:
-            self._scene.show()
+            scene.show()
             return None
-        return self._scene.render()
+        return scene.render()
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
         """Return the picture of all cars as a list of one."""
@@ -246,15 +180,14 @@ class RacerVecEnv(VecEnv):
 
     def close(self) -> None:
         """Close the environment; safe to call twice."""
-        self._is_closed = True
-        self._resources.close()
+        self._fleet.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of the cars, see ``Car``."""
         return [getattr(self.cars[index], attr_name) for index in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of the cars, see ``Car``; ``track`` and the like have no effect on the engine."""
+        """Set an attribute of the cars, see ``Car``; ``track`` and the like cannot be set."""
         for index in self._get_indices(indices):
             setattr(self.cars[index], attr_name, value)
 
@@ -272,78 +205,3 @@ class RacerVecEnv(VecEnv):
     ) -> list[bool]:
         """Return False for every car, as the cars have no wrappers."""
         return [False for _ in self._get_indices(indices)]
-
-    @property
-    def _fps(self) -> float:
-        """Pictures in a second of the game: one a step."""
-        return TICKS_PER_SECOND / self.action_repeat
-
-    def _make_drawn_engine(
-        self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, view: "View | None"
-    ) -> Engine:
-        from racer_env.rendering import drawn_engine  # pygame takes 0.2 s to load
-
-        starts = drawn_engine.NotedStarts(self._next_start)
-        engine = self._make_engine(tracks, config, equal_road_value, starts)
-        self._scene = drawn_engine.make_scene(tracks, len(self.cars), view, self._fps)
-        shadow = drawn_engine.make_shadow(tracks, len(self.cars)) if self._bridge is not None else None
-        return drawn_engine.DrawnEngine(engine, self._scene, starts, shadow)
-
-    def _make_engine(
-        self, tracks: Sequence[AnyTrack], config: AiConfig, equal_road_value: bool, next_start: NextStart
-    ) -> Engine:
-        scale = _lengths_over_mean(tracks) if equal_road_value else None
-        bridge, count = self._bridge, len(self.cars)
-        if bridge is None:
-            known = [track for track in tracks if isinstance(track, Track)]
-            return SimulatorEngine(known, count, config, next_start, scale)
-        share = self.random_start_share
-        if share and not bridge.has_extensions:
-            raise ConfigError(f"random_start_share must be 0 over a bridge of version 1 of the protocol, got {share}")
-        return BridgeEngine(bridge, tracks, count, config, next_start, scale)
-
-    def _next_start(self, car: int) -> Placement | None:
-        """Choose where a car's next episode starts: as the reset says, else as the car says, else at random."""
-        start, self._starts[car] = self._starts[car], None
-        random, handle = self._random[car], self.cars[car]
-        start = start if start is not None else handle.start
-        if start is None:
-            start = RANDOM if random.random() < self.random_start_share else STANDING
-        if self._bridge is not None:
-            placement = self._bridge.placement(handle.track, start, random)
-        else:
-            assert isinstance(handle.track, Track)
-            placement = make_placement(handle.track, start, random)
-        if placement is not None and start == RANDOM and self.standing_share and random.random() < self.standing_share:
-            placement = placement._replace(speed=0.0)
-        return placement
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise ClosedError("the environment is closed; make a new one")
-
-
-def _check_arguments(
-    random_start_share: float, standing_share: float, action_repeat: int, render_mode: str | None
-) -> None:
-    for name, share in (("random_start_share", random_start_share), ("standing_share", standing_share)):
-        if not 0.0 <= share <= 1.0:
-            raise ConfigError(f"{name} must be within [0, 1], got {share}")
-    if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
-        raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
-    check_render_mode(render_mode)
-
-
-def _make_cars(tracks: Sequence[AnyTrack], num_envs: int | None, render_mode: str | None) -> list[Car]:
-    count = len(tracks) if num_envs is None else num_envs
-    if count < len(tracks):
-        raise ConfigError(f"num_envs must be at least the number of tracks, {len(tracks)}; got {count}")
-    return [Car(index, tracks[index % len(tracks)], render_mode) for index in range(count)]
-
-
-def _lengths_over_mean(tracks: Sequence[AnyTrack]) -> list[float]:
-    lengths = [track.length for track in tracks if isinstance(track, Track)]
-    if len(lengths) < len(tracks):
-        raise ConfigError("equal_road_value needs the tracks' lengths, which a bridge of version 1 does not tell")
-    scale: list[float] = (np.array(lengths) / np.mean(lengths)).tolist()
-    return scale

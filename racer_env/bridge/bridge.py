@@ -4,7 +4,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from racer_env.tracks.starts import STANDING, make_placement
 VERSION_WITH_EXTENSIONS = 2
 MAX_LISTED = 2000  # characters of a list of tracks in a message
 
-TrackId = str | Path | AnyTrack  # a name, a file, or a track itself
+TrackId = str | Path | AnyTrack | Mapping[str, Any]  # a name, a file, a track itself, or the content of its file
 
 
 class Bridge:
@@ -78,6 +78,12 @@ class Bridge:
 
     def __exit__(self, *details: object) -> None:
         self.close()
+
+    def __getstate__(self) -> NoReturn:
+        raise ConfigError(
+            "what drives over a bridge cannot be copied or pickled, as the game keeps its state to itself; make "
+            "another environment, or use the embedded simulator (without bridge_url)"
+        )
 
     def close(self) -> None:
         """Stop the bridges that were started here; safe to call twice."""
@@ -317,19 +323,22 @@ def several(track_id: TrackId | Iterable[TrackId]) -> list[str | AnyTrack]:
     Raises:
         ConfigError: Something in it is neither a name nor a track.
     """
-    if isinstance(track_id, str | Path | Track | UnseenTrack) or not isinstance(track_id, Iterable):
+    if isinstance(track_id, str | Path | Track | UnseenTrack | Mapping) or not isinstance(track_id, Iterable):
         return [one_track(track_id)]
     return [one_track(item) for item in track_id]
 
 
 def one_track(track_id: Any) -> str | AnyTrack:
-    """Return a name, a path or a track as a name or a track.
+    """Return a name, a path, a track or the content of its file as a name or a track.
 
     Raises:
         ConfigError: It is none of them.
+        TrackError: The content of a file is wrong.
     """
     if isinstance(track_id, str | Path):
         return str(track_id)
     if isinstance(track_id, Track | UnseenTrack):
         return track_id
+    if isinstance(track_id, Mapping):
+        return parse_track(track_id, "track_id")
     raise ConfigError(f"track_id must be a track's name, its file or the track itself, got {str(track_id)[:60]!r}")

@@ -31,6 +31,7 @@ class BridgeEngine:
     """N cars on one or more bridges; see ``Engine`` for the attributes.
 
     A bridge that speaks version 1 of the protocol gets a connection per car, one of version 2 a connection per track.
+    The latter begins a finished car's next episode by itself, so an engine that begins late has a connection per car.
     All requests of a step are sent before the first reply is read.
 
     If bridges that this process started die, they are restarted: the step then truncates every episode with the last
@@ -47,6 +48,7 @@ class BridgeEngine:
         next_start: NextStart,
         progress_scale: Sequence[float] | None = None,
         may_restart: bool = True,
+        begins_late: bool = False,
     ) -> None:
         """Connect to the bridges.
 
@@ -58,7 +60,9 @@ class BridgeEngine:
             next_start: Returns where a car's next episode starts.
             progress_scale: A factor per track on the weight of progress.
             may_restart: Whether dead bridges are restarted; an evaluation forbids it, as a cut one is worthless.
+            begins_late: As in ``Engine``.
         """
+        self.begins_late = begins_late
         self.observations = np.zeros((num_cars, OBSERVATION_SIZE))
         self.rewards = np.zeros(num_cars)
         self.terminated = np.zeros(num_cars, np.bool_)
@@ -69,6 +73,7 @@ class BridgeEngine:
         self.next_start = next_start
         self._bridge = bridge
         self._may_restart = may_restart
+        self._has_many = bridge.has_extensions and not begins_late  # cars on a connection
         self._tracks = list(tracks)
         scale = [1.0] * len(self._tracks) if progress_scale is None else progress_scale
         self._configs = [_scaled(config, factor) for factor in scale]
@@ -78,7 +83,12 @@ class BridgeEngine:
     def begin(self) -> None:
         """Begin an episode for every car."""
         self.terminal_observations = {}
-        self._exchange(self._begin)
+        self._exchange(lambda: self._begin(self._connections))
+
+    def begin_cars(self, cars: Sequence[int]) -> None:
+        """Begin an episode for some cars; only of an engine that begins late."""
+        with contextlib.suppress(*WORTH_A_RESTART):  # the next step finds the connection lost, and restarts the bridge
+            self._begin([connection for connection in self._connections if set(cars).issuperset(connection.cars)])
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:
         """Advance every car by one tick; finished cars begin anew."""
@@ -114,21 +124,20 @@ class BridgeEngine:
             try:
                 self.close()
                 self._connect()
-                self._begin()
+                self._begin(self._connections)
                 return True
             except WORTH_A_RESTART as error:
                 failure = error
 
-    def _begin(self) -> None:
-        for_all(self._connections, lambda connection: connection.send_begin(self))
-        for_all(self._connections, lambda connection: connection.receive_begin(self))
+    def _begin(self, connections: "list[_Connection]") -> None:
+        for_all(connections, lambda connection: connection.send_begin(self))
+        for_all(connections, lambda connection: connection.receive_begin(self))
 
     def _step(self, actions: FloatArray) -> None:
         for_all(self._connections, lambda connection: connection.send_step(actions))
         for_all(self._connections, lambda connection: connection.receive_step(self))
-        waiting = [connection for connection in self._connections if connection.must_begin]
-        for_all(waiting, lambda connection: connection.send_begin(self))
-        for_all(waiting, lambda connection: connection.receive_begin(self))
+        if not self.begins_late:
+            self._begin([connection for connection in self._connections if connection.must_begin])
 
     def _connect(self) -> None:
         with contextlib.ExitStack() as stack:
@@ -136,7 +145,7 @@ class BridgeEngine:
             for track, cars in enumerate(self._cars_by_track()):
                 for part in self._parts(cars):
                     client = self._bridge.connect(len(self._connections))
-                    kind = _ManyCars if self._bridge.has_extensions else _OneCar
+                    kind = _ManyCars if self._has_many else _OneCar
                     self._connections.append(kind(client, part, self._tracks[track].id, self._configs[track]))
             stack.pop_all()  # only connections that are of no use are closed
 
@@ -146,7 +155,8 @@ class BridgeEngine:
 
     def _parts(self, cars: range) -> list[range]:
         """Split the cars of a track by connection: one share per bridge, if the bridges take many cars."""
-        size = min(self._bridge.peer.max_envs, MAX_CARS, -(-len(cars) // len(self._bridge.urls)))
+        most = min(self._bridge.peer.max_envs, MAX_CARS) if self._has_many else 1
+        size = min(most, -(-len(cars) // len(self._bridge.urls)))
         return [cars[first : first + size] for first in range(0, len(cars), size)]
 
 
@@ -154,6 +164,7 @@ class _Connection(Protocol):
     """A connection and the cars on it."""
 
     client: BridgeClient
+    cars: range
     must_begin: bool
 
     def send_begin(self, engine: BridgeEngine) -> None: ...
@@ -171,6 +182,7 @@ class _OneCar:
     def __init__(self, client: BridgeClient, cars: range, track_id: str, config: AiConfig) -> None:
         self.client = client
         self.must_begin = True
+        self.cars = cars
         (self._car,) = cars
         self._track_id = track_id
         self._config = config
@@ -203,7 +215,7 @@ class _ManyCars:
 
     def __init__(self, client: BridgeClient, cars: range, track_id: str, config: AiConfig) -> None:
         self.client = client
-        self._cars = cars
+        self.cars = cars
         self._rows = slice(cars.start, cars.stop, cars.step)
         self._track_id = track_id
         self._config = config
@@ -211,15 +223,15 @@ class _ManyCars:
         self._next_starts: dict[int, Placement | None] = {}
 
     def send_begin(self, engine: BridgeEngine) -> None:
-        starts = [engine.next_start(car) for car in self._cars]
+        starts = [engine.next_start(car) for car in self.cars]
         self._next_starts = {}
-        next_starts = [engine.next_start(car) for car in self._cars]
+        next_starts = [engine.next_start(car) for car in self.cars]
         self.client.send_reset_many(self._track_id, self._config, starts, next_starts)
 
     def receive_begin(self, engine: BridgeEngine) -> None:
-        observations, infos = self.client.receive_reset_many(len(self._cars))
+        observations, infos = self.client.receive_reset_many(len(self.cars))
         engine.observations[self._rows] = observations
-        for car, info in zip(self._cars, infos, strict=True):
+        for car, info in zip(self.cars, infos, strict=True):
             engine.reset_infos[car] = info
 
     def send_step(self, actions: FloatArray) -> None:
@@ -227,14 +239,14 @@ class _ManyCars:
         self._next_starts = {}
 
     def receive_step(self, engine: BridgeEngine) -> None:
-        results = self.client.receive_step_many(len(self._cars))
+        results = self.client.receive_step_many(len(self.cars))
         engine.observations[self._rows] = results.observations
         engine.rewards[self._rows] = results.rewards
         engine.terminated[self._rows] = results.terminated
         engine.truncated[self._rows] = results.truncated
         engine.infos[self._rows] = results.infos
         for place, (observation, info) in results.finished.items():
-            car = self._cars[place]
+            car = self.cars[place]
             engine.terminal_observations[car] = observation
             engine.reset_infos[car] = info
             self._next_starts[place] = engine.next_start(car)

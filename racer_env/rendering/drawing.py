@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from racer_env.bridge.car import BridgeCar
 from racer_env.contract import ACTION_SIZE
-from racer_env.rendering.scene import Scene, View
+from racer_env.rendering.scene import Scene, View, view_of
 from racer_env.rendering.shadow import Shadow
 from racer_env.simulator.car import SimulatorCar
 from racer_env.tracks import known_track
@@ -16,7 +16,7 @@ from racer_env.tracks import known_track
 class Drawing:
     """Follows a car and draws it."""
 
-    def __init__(self, car: SimulatorCar | BridgeCar, view: View | None, shows: bool) -> None:
+    def __init__(self, car: SimulatorCar | BridgeCar, view: View | dict[str, Any] | None, shows: bool) -> None:
         """Prepare to draw a car.
 
         Args:
@@ -29,10 +29,9 @@ class Drawing:
             RenderError: Only a bridge knows the track.
         """
         self._car = car
-        self._view = View() if view is None else view
         self._shows = shows
         self._track = known_track(car.track)
-        self._scene = Scene([self._track], 1, self._view)
+        self._scene = Scene([self._track], 1, view_of(view))
         self._shadow: Shadow | None = None
 
     def begin(self, observation: npt.NDArray[np.floating]) -> None:

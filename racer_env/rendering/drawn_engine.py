@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from racer_env.contract import Placement
 from racer_env.engine import Engine, NextStart
-from racer_env.rendering.scene import Scene, View
+from racer_env.rendering.scene import Scene, View, view_of
 from racer_env.rendering.shadow import Shadow
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.tracks import AnyTrack, known_track
@@ -59,6 +59,8 @@ class DrawnEngine:
         self._states: npt.NDArray[np.void] = (simulator or shadow.simulator).cars  # type: ignore[union-attr]
 
     def __getattr__(self, name: str) -> Any:
+        if name == "engine":  # while a copy is made
+            raise AttributeError(name)
         return getattr(self.engine, name)
 
     def begin(self) -> None:
@@ -67,15 +69,20 @@ class DrawnEngine:
         self.engine.begin()
         self._begin(range(len(self._states)))
 
+    def begin_cars(self, cars: Sequence[int]) -> None:
+        """Begin an episode for some cars, see ``Engine``."""
+        self.engine.begin_cars(cars)
+        self._begin(cars)
+
     def step(self, actions: npt.NDArray[np.floating]) -> None:
         """Advance every car by one tick, see ``Engine``."""
         self.engine.step(actions)
         if self._shadow is not None:
             self._shadow.step(actions)
-        finished = self.engine.terminal_observations
-        self._begin(finished)
+        begun = () if self.engine.begins_late else tuple(self.engine.terminal_observations)
+        self._begin(begun)
         for car in range(len(self._states)):
-            if car not in finished:
+            if car not in begun:
                 self.scene.see(car, self._states[car], self.engine.observations[car])
         if self._shadow is not None:
             self._shadow.check(self.engine.observations)
@@ -85,21 +92,21 @@ class DrawnEngine:
         self.scene.close()
         self.engine.close()
 
-    def _begin(self, cars: Any) -> None:
+    def _begin(self, cars: Sequence[int]) -> None:
         placements = [self._starts.take(car) for car in cars]
         if self._shadow is not None:
-            self._shadow.place(list(cars), placements)
+            self._shadow.place(cars, placements)
         for car in cars:
             self.scene.begin(car, self._states[car], self.engine.observations[car])
 
 
-def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | None, fps: float) -> Scene:
+def make_scene(tracks: Sequence[AnyTrack], num_cars: int, view: View | dict[str, Any] | None, fps: float) -> Scene:
     """Return a scene with the cars, car i on track i modulo the number of tracks; see ``Scene``.
 
     Raises:
         RenderError: Only a bridge knows one of the tracks.
     """
-    return Scene([known_track(track) for track in tracks], num_cars, view or View(), fps)
+    return Scene([known_track(track) for track in tracks], num_cars, view_of(view), fps)
 
 
 def make_shadow(tracks: Sequence[AnyTrack], num_cars: int) -> Shadow:

@@ -1,5 +1,6 @@
 """The scene that an environment draws: its cars, followed tick by tick, as arrays or in a window."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,21 @@ class View:
     camera: str = WHOLE
     rays: bool = True
     trails: bool = True
+
+
+def view_of(view: View | dict[str, Any] | None) -> View:
+    """Return how an environment that was given this is drawn; None is the default.
+
+    Raises:
+        ConfigError: A dict has another key than the attributes of ``View``.
+    """
+    if not isinstance(view, dict):
+        return View() if view is None else view
+    known = [field.name for field in dataclasses.fields(View)]
+    unknown = sorted(set(view) - set(known))
+    if unknown:
+        raise ConfigError(f"view: unknown key {unknown[0]!r}; allowed: {', '.join(known)}")
+    return View(**view)
 
 
 class Scene:
@@ -70,12 +86,10 @@ class Scene:
         self._columns = math.ceil(math.sqrt(len(tracks)))
         rows = math.ceil(len(tracks) / self._columns)
         check_size(view.size)
-        size = (view.size[0] // self._columns, view.size[1] // rows)
-        if min(size) < MIN_SIZE:
+        self._part = (view.size[0] // self._columns, view.size[1] // rows)
+        if min(self._part) < MIN_SIZE:
             raise ConfigError(f"a picture of {view.size[0]} x {view.size[1]} is too small for {len(tracks)} tracks")
-        self._painters = [
-            Painter(track, size, camera=view.camera, rays=view.rays, trails=view.trails) for track in self._tracks
-        ]
+        self._painters = self._make_painters()
 
     def begin(self, car: int, state: Any, observation: npt.NDArray[np.floating]) -> None:
         """Place a car at the start of its episode; see ``CarView``."""
@@ -100,6 +114,15 @@ class Scene:
             whole[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
         return whole
 
+    def render_each(self) -> list[npt.NDArray[np.uint8]]:
+        """Return a picture of each car, alone on its track; several tracks still share the size of one picture."""
+        pictures = []
+        for index, car in enumerate(self.cars):
+            painter = self._painters[index % len(self._tracks)]
+            painter.draw([car])
+            pictures.append(painter.pixels())
+        return pictures
+
     def show(self) -> None:
         """Show the picture in a window, opened on first use; a window that the user has closed stays closed.
 
@@ -117,6 +140,19 @@ class Scene:
         """Close the window; safe to call twice."""
         if self._window is not None:
             self._window.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_window": None, "_painters": None}  # surfaces cannot be copied
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._painters = self._make_painters()
+
+    def _make_painters(self) -> list[Painter]:
+        view = self._view
+        return [
+            Painter(track, self._part, camera=view.camera, rays=view.rays, trails=view.trails) for track in self._tracks
+        ]
 
     def _draw(self) -> None:
         count = len(self._tracks)

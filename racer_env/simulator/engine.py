@@ -28,8 +28,10 @@ class SimulatorEngine:
         config: AiConfig | None,
         next_start: NextStart,
         progress_scale: Sequence[float] | None = None,
+        begins_late: bool = False,
     ) -> None:
-        """Put every car on the start line; the arguments are those of ``Simulator``."""
+        """Put every car on the start line; the arguments are those of ``Simulator`` and ``Engine``."""
+        self.begins_late = begins_late
         self.simulator = Simulator(tracks, num_cars, config, progress_scale)
         self.observations = self.simulator.observations
         self.rewards = self.simulator.rewards
@@ -43,21 +45,22 @@ class SimulatorEngine:
     def begin(self) -> None:
         """Begin an episode for every car."""
         self.terminal_observations = {}
-        self._place(list(range(len(self.reset_infos))))
+        self.begin_cars(range(len(self.reset_infos)))
 
-    def step(self, actions: npt.NDArray[np.floating]) -> None:
-        """Advance every car by one tick; finished cars begin anew."""
-        self.simulator.step(actions)
-        finished = np.flatnonzero(self.terminated | self.truncated).tolist()
-        self.terminal_observations = {car: self.observations[car].copy() for car in finished}
-        if finished:
-            self._place(finished)
-
-    def close(self) -> None:
-        """Do nothing: the simulator holds no resources."""
-
-    def _place(self, cars: list[int]) -> None:
+    def begin_cars(self, cars: Sequence[int]) -> None:
+        """Begin an episode for some cars."""
         simulator = self.simulator
         simulator.place(cars, [start_for(simulator.track_of(car).geometry, self._next_start(car)) for car in cars])
         for car in cars:
             self.reset_infos[car] = reset_info(simulator.cars[car])
+
+    def step(self, actions: npt.NDArray[np.floating]) -> None:
+        """Advance every car by one tick; finished cars begin anew, unless they begin late."""
+        self.simulator.step(actions)
+        finished = np.flatnonzero(self.terminated | self.truncated).tolist()
+        self.terminal_observations = {car: self.observations[car].copy() for car in finished}
+        if finished and not self.begins_late:
+            self.begin_cars(finished)
+
+    def close(self) -> None:
+        """Do nothing: the simulator holds no resources."""

@@ -1,5 +1,6 @@
 """The embedded simulator: the game's engine for many cars, on one or more tracks, in one call."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,9 +15,11 @@ from racer_env.fdlibm import sin_cos
 from racer_env.physics import Physics
 from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step_cars
 from racer_env.simulator.table_kernels import VIEW_DISTANCE
-from racer_env.simulator.tables import CONTACT_REACH, build_all_tables
+from racer_env.simulator.tables import CONTACT_REACH, Tables, build_all_tables
 from racer_env.tracks import Track
 from racer_env.tracks.starts import Start, check_start, standing_start
+
+_BOUND = ("_inputs", "_placing", "_outputs", "_step_cars")  # what a copy or another process makes anew
 
 
 class Simulator:
@@ -48,13 +51,10 @@ class Simulator:
             config: Reward weights and episode limits; None is their defaults.
             progress_scale: A factor per track on the weight of progress.
         """
-        config = AiConfig() if config is None else config
+        self._config = AiConfig() if config is None else config
         self.tracks = list(tracks)
         _check_reach(self.tracks[0].physics)
-        tables = build_all_tables([track.geometry for track in self.tracks])
-        scale = np.ones(len(self.tracks)) if progress_scale is None else np.asarray(progress_scale)
-        tables.tracks["progress_weight"] = config.weights.progress * scale
-
+        self._scale = np.ones(len(self.tracks)) if progress_scale is None else np.asarray(progress_scale)
         self.cars: npt.NDArray[np.void] = np.zeros(num_cars, CAR_DTYPE)
         self.car_tracks = [index % len(self.tracks) for index in range(num_cars)]
         self.observations = np.zeros((num_cars, OBSERVATION_SIZE))
@@ -62,12 +62,21 @@ class Simulator:
         self.rewards = np.zeros(num_cars)
         self.terminated = np.zeros(num_cars, np.bool_)
         self.truncated = np.zeros(num_cars, np.bool_)
-        physics = self.tracks[0].physics.record
-        self._inputs = (tables, physics, _rules(config), self.cars)
-        self._placing = (tables, physics, self.cars)
-        self._outputs = (self.observations, self.infos, self.rewards, self.terminated, self.truncated)
-        self._step_cars = _compiled(step_cars, (*self._inputs, np.zeros((num_cars, ACTION_SIZE)), *self._outputs))
+        self._bind()
         self.place(range(num_cars), [standing_start(self.track_of(index).geometry) for index in range(num_cars)])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _BOUND}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._bind()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Simulator":
+        twin = memo[id(self)] = object.__new__(type(self))
+        vars(twin).update(copy.deepcopy(self.__getstate__(), memo))
+        twin._bind(self._inputs[0])  # nothing changes the tables, and building them takes 50 ms a track
+        return twin
 
     def track_of(self, index: int) -> Track:
         """Return the track that a car drives on."""
@@ -105,6 +114,17 @@ class Simulator:
             ActionError: The shape is wrong, or a number is not finite; then nothing has moved.
         """
         self._step_cars(*self._inputs, checked_actions(actions, len(self.cars)), *self._outputs)
+
+    def _bind(self, tables: Tables | None = None) -> None:
+        """Build the tables, unless they are there, and prepare the kernels' arguments; see _BOUND."""
+        if tables is None:
+            tables = build_all_tables([track.geometry for track in self.tracks])
+            tables.tracks["progress_weight"] = self._config.weights.progress * self._scale
+        physics, actions = self.tracks[0].physics.record, np.zeros((len(self.cars), ACTION_SIZE))
+        self._inputs = (tables, physics, _rules(self._config), self.cars)
+        self._placing = (tables, physics, self.cars)
+        self._outputs = (self.observations, self.infos, self.rewards, self.terminated, self.truncated)
+        self._step_cars = _compiled(step_cars, (*self._inputs, actions, *self._outputs))
 
 
 def _compiled(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:

@@ -372,10 +372,23 @@ def test_set_attr(env: RacerVecEnv) -> None:
     assert env.get_attr("start") == ["random", None, "random"]
 
 
+def test_what_the_engine_would_not_notice_is_not_set(env: RacerVecEnv, tracks: list[Track]) -> None:
+    """Another track of a car would be a lie; something of one's own is kept."""
+    with pytest.raises(AttributeError, match="track of a car cannot be set once the environment is made"):
+        env.set_attr("track", tracks[1])
+    env.set_attr("colour", "red", 1)
+    assert env.get_attr("colour", 1) == ["red"]
+
+
 def test_env_method(env: RacerVecEnv) -> None:
     """A method of the cars is called for those that are named, with arguments."""
     assert env.env_method("get_wrapper_attr", "index") == [0, 1, 2]
     assert env.env_method("get_wrapper_attr", name="index", indices=[1]) == [1]
+    env.env_method("set_wrapper_attr", "start", "random", indices=2)
+    assert env.get_attr("start") == [None, None, "random"]
+    assert env.env_method("has_wrapper_attr", "colour") == [False] * 3
+    with pytest.raises(AttributeError, match="a car of a vector environment has no attribute 'reset'; it has index"):
+        env.env_method("reset")
 
 
 def test_env_is_wrapped(env: RacerVecEnv) -> None:

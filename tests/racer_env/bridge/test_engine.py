@@ -100,7 +100,7 @@ def test_same_rollout_over_several_bridges(bridge_server: str, tracks: list[Trac
     """Cars of one track may be on several bridges."""
     with BridgeProcess() as other:
         env = RacerVecEnv(tracks[:1], CARS, LIMITS, bridge_url=[bridge_server, other.url], random_start_share=0.6)
-        assert len(env._engine._connections) == 2  # type: ignore[attr-defined]
+        assert len(env._fleet.engine._connections) == 2  # type: ignore[attr-defined]
         assert_same(drive(env), embedded(tracks[:1], random_start_share=0.6))
 
 
@@ -117,7 +117,7 @@ def test_connections_hold_no_more_cars_than_the_bridge_takes(bridge_server: str,
     bridge = Bridge(bridge_server)
     object.__setattr__(bridge.peer, "max_envs", 2)
     env = RacerVecEnv(tracks[:1], CARS, LIMITS, bridge_url=bridge)
-    assert len(env._engine._connections) == 3  # type: ignore[attr-defined]
+    assert len(env._fleet.engine._connections) == 3  # type: ignore[attr-defined]
     assert_same(drive(env), embedded(tracks[:1]))
 
 
@@ -314,7 +314,7 @@ def test_restart_counts_no_lap(node_bridge: None, track: Track) -> None:
         env.reset()
         for tick in range(5):
             if tick == 3:
-                env._engine.infos["lap"] = 4
+                env._fleet.engine.infos["lap"] = 4
                 kill(process)
             _, _, dones, infos = env.step(np.zeros((CARS, 3)))
             metrics.locals = {"infos": infos, "dones": dones}
@@ -327,7 +327,7 @@ def test_refusal_restarts_nothing(node_bridge: None, track: Track) -> None:
     """A bridge that has been started again would refuse again."""
     with own_bridge(track) as (env, process):
         before = process.pid
-        env._engine.next_start = lambda car: Placement(2e6)  # type: ignore[attr-defined]
+        env._fleet.engine.next_start = lambda car: Placement(2e6)  # type: ignore[attr-defined]
         with pytest.raises(BridgeRefusedError, match=r"starts\[0\]\[0\] must be within"):
             env.reset()
         assert process.pid == before

@@ -199,8 +199,8 @@ def test_cars_are_where_the_simulator_has_them() -> None:
     env.reset()
     for _ in range(90):
         env.step(np.tile(FORWARD, (3, 1)))
-        assert env._scene is not None
-        for car, state in zip(env._scene.cars, env.simulator.cars, strict=True):
+        assert env._fleet.scene is not None
+        for car, state in zip(env._fleet.scene.cars, env.simulator.cars, strict=True):
             assert (car.x, car.y, car.heading) == (state["x"], state["y"], state["heading"])
             assert len(car.trail) <= 41
     assert len(env.get_images()) == 1
