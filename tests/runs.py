@@ -13,8 +13,10 @@ from racer_env.tracks import Track
 from training import train_ppo, train_sac, train_td3
 from training.algorithms.members.ppo import ALGORITHM
 from training.checkpoints.data import ModelData, read_model_data
+from training.checkpoints.files import STATISTICS, statistics_path
 from training.checkpoints.loading import load_model
 from training.checkpoints.saving import remember, save_unit
+from training.checkpoints.writing import digest_of
 from training.drivers.driver import Driver
 from training.evaluation.course import Course, Policy, evaluate
 from training.evaluation.episode import Episode
@@ -102,6 +104,17 @@ def rewritten(path: Path, target: Path, change: Callable[[dict[str, Any]], None]
                 content = json.dumps(document).encode()
             copy.writestr(name, content)
     return target
+
+
+def as_before(path: Path) -> Path:
+    """Rewrite a model as it was before models held their statistics: it knows the digest of its file of them."""
+    digest = digest_of(statistics_path(path))
+
+    def change(data: dict[str, Any]) -> None:
+        del data[STATISTICS], data["saves"]
+        data.update(statistics_digest=digest, saved_at=1.0)
+
+    return rewritten(path, path.with_suffix(".new"), change).replace(path)
 
 
 def drive(

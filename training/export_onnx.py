@@ -43,7 +43,7 @@ def make_parser() -> Parser:
         "--vecnorm",
         type=Path,
         metavar="FILE",
-        help="the model's normalisation statistics (default: the file that training saved with it)",
+        help="the model's normalisation statistics (default: those in the model, or else beside it)",
     )
     parser.add_argument(
         "--seed",

@@ -14,8 +14,8 @@ from racer_env.project import DEFAULT_CONFIG_PATH
 from racer_env.tracks import load_track
 from training.algorithms.presets import read_preset
 from training.checkpoints.data import read_model_data
+from training.checkpoints.pickled import read_pickled
 from training.checkpoints.replay_buffer import read_buffer
-from training.checkpoints.statistics import load_statistics
 from training.drivers.exported import read_card
 from training.drives.recording import load_recording
 
@@ -25,7 +25,7 @@ READERS: list[Callable[[Path], Any]] = [
     load_physics,
     read_preset,
     read_model_data,
-    load_statistics,
+    read_pickled,
     read_card,
     load_recording,
     lambda path: read_buffer(path, 10),

@@ -14,7 +14,7 @@ from racer_env.contract import EpisodeLimits, RewardWeights
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
 from racer_env.project import DEFAULT_CONFIG_PATH
-from tests.runs import make_fresh, ppo, rewritten
+from tests.runs import as_before, make_fresh, ppo, rewritten
 from training import evaluate
 from training.checkpoints.files import statistics_path
 from training.drivers.loading import load_driver
@@ -94,7 +94,7 @@ def test_the_scripted_driver_to_compare_with(track_ids: list[str], capsys: pytes
 
 def test_missing_statistics_are_an_error(tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Not a warning; --vecnorm names them elsewhere, and --no-vecnorm says that there are none."""
-    path = make_fresh(tmp_path)
+    path = as_before(make_fresh(tmp_path))
     moved = statistics_path(path).rename(tmp_path / "elsewhere.pkl")
     arguments = ["--model", str(path), "--config", short_config]
     assert evaluate.main(arguments) == 2

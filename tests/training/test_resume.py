@@ -13,10 +13,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from racer_env.physics import load_physics
 from tests.helpers import ring_document
-from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, weights
+from tests.runs import SMALL_SAC, as_before, data_of, load, ppo, rewritten, sac, weights
 from training import evaluate, export_onnx
-from training.checkpoints.files import buffer_path, find_model, statistics_path
-from training.checkpoints.statistics import load_statistics
+from training.checkpoints.files import STATISTICS, buffer_path, find_model, statistics_path
+from training.checkpoints.pickled import read_pickled
 from training.drivers.loading import load_driver
 from training.runs.best_model import best_score_of
 from training.runs.folders import hold_run
@@ -46,7 +46,7 @@ def test_resume_continues_counter_statistics_and_optimiser(run: Path, capsys: py
     assert after.num_timesteps == 60032 + 8192
     assert after.policy.optimizer.state_dict()["state"][0]["step"] == optimiser + 2 * 20
     counts = [
-        load_statistics(statistics_path(run / "models" / name)).obs_rms.count
+        read_pickled(statistics_path(run / "models" / name)).obs_count
         for name in ("lap_60032_steps.zip", "lap_final.zip")
     ]
     assert counts[1] == pytest.approx(counts[0] + 8192, abs=64)
@@ -118,8 +118,8 @@ def test_initialize_from_begins_a_new_run(run: Path) -> None:
     assert data.steps == 4096
     for one, other in zip(weights(source), weights(data.path), strict=True):
         assert np.array_equal(one, other)
-    old, new = (load_statistics(statistics_path(path)) for path in (source, data.path))
-    assert new.obs_rms.count > old.obs_rms.count > 80_000
+    old, new = (read_pickled(statistics_path(path)) for path in (source, data.path))
+    assert new.obs_count > old.obs_count > 80_000
 
 
 def test_resume_with_other_cars_keeps_the_rollout_near_its_size(trained: Path, tmp_path: Path) -> None:
@@ -135,6 +135,11 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
+def statistics_of_before(run: Path) -> Path:
+    """Make the final model one of before, without statistics in its file, and return the path of those beside it."""
+    return statistics_path(as_before(run / "models" / "lap_final.zip"))
+
+
 def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Change the JSON of the final model."""
     path = run / "models" / "lap_final.zip"
@@ -144,16 +149,15 @@ def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
 @pytest.mark.parametrize(
     ("spoil", "arguments", "message"),
     [
-        (lambda run: statistics_path(run / "models" / "lap_final.zip").unlink(), [], "statistics of .* are missing"),
+        (lambda run: statistics_of_before(run).unlink(), [], "statistics of .* are missing"),
         (
-            lambda run: shutil.copy(
-                run / "models" / "lap_vecnormalize_30016_steps.pkl", run / "models" / "lap_final_vecnormalize.pkl"
-            ),
+            lambda run: shutil.copy(run / "models" / "lap_vecnormalize_30016_steps.pkl", statistics_of_before(run)),
             [],
             "are not those that .*lap_final.zip was saved with",
         ),
         (lambda run: truncate(run / "models" / "lap_final.zip"), [], "lap_final.zip"),
-        (lambda run: truncate(run / "models" / "lap_final_vecnormalize.pkl"), [], "lap_final_vecnormalize.pkl"),
+        (lambda run: truncate(statistics_of_before(run)), [], "lap_final_vecnormalize.pkl"),
+        (lambda run: damage(run, lambda data: data[STATISTICS].update(obs_count=0)), [], "obs_count must be above 0"),
         (lambda run: damage(run, lambda data: data["observation_space"].update(_shape=[9])), [], r"shape \(9,\)"),
         (lambda run: damage(run, lambda data: data.update(physics_fingerprint="0" * 64)), [], "other physics"),
         (lambda run: None, ["--set", "hidden=32"], "hidden of .* began as 64 and cannot change"),
@@ -185,7 +189,7 @@ def test_what_is_further_on_is_kept(run: Path, capsys: pytest.CaptureFixture[str
     assert "what 'lap' has saved since lap_30016_steps.zip is kept as the run 'lap-1'" in capsys.readouterr().err
     assert data_of(run, "lap_final").steps == 30016 + 4096
     assert (models / "lap-1_final.zip").read_bytes() == final
-    assert find_model("lap-1", models) == models / "lap-1_final.zip"
+    assert find_model("lap-1", models).path == models / "lap-1_final.zip"
     assert (models / "lap-1_best.zip").read_bytes() == (models / "lap_best.zip").read_bytes() == best
     for name in ("lap-1", "lap-1_best", "lap-1_60032_steps"):
         assert load_driver(name, load_physics(), models_dir=models)

@@ -99,7 +99,7 @@ READ = {
     "ai_config": _OBJECT,
     "statistics_digest": _TEXT,
     "buffer_digest": _TEXT,
-    "saved_at": Kind("a number of seconds", lambda value: _is_number(value, 0)),
+    "saves": _COUNT,
     "score": Kind(
         "a list of 3 finite numbers", lambda value: isinstance(value, list) and [*map(_is_number, value)] == [True] * 3
     ),

@@ -5,18 +5,19 @@ import functools
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from racer_env.errors import ModelError
+from racer_env.files import read_file
 from racer_env.json_files import shown
 from racer_env.physics import Physics
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_of, all_algorithms
 from training.checkpoints.archives import open_archive
 from training.checkpoints.attributes import REQUIRED, fault_of, is_pickled
-from training.console.messages import note
+from training.console.messages import first_line, note
 
 # Bytes. A SAC model of layers of 4,096 units has about 10^9, and what cars add to the data grows with their number.
 MAX_MODEL, MAX_DATA = 2**31, 2**24
@@ -31,10 +32,12 @@ class ModelData:
     Attributes:
         path: Path of the model file.
         attributes: Values by name; one that is not JSON is as stable-baselines3 writes it, with ":serialized:".
+        content: The whole file. Training may replace or delete it at any moment, so it is read only once.
     """
 
     path: Path
     attributes: dict[str, Any]
+    content: bytes = field(repr=False)
 
     @functools.cached_property
     def algorithm(self) -> Algorithm:
@@ -70,13 +73,13 @@ class ModelData:
         return max(1, int(self.get("action_repeat", int, 1)))
 
     @property
-    def saved_at(self) -> float:
-        """When the file was written, in seconds since 1970."""
-        return float(self.get("saved_at", float, 0.0)) or self.path.stat().st_mtime
+    def saves(self) -> int:
+        """How often its run had saved a model, this one included; 0 if it does not say."""
+        return int(self.get("saves", int, 0))
 
     @property
     def statistics_digest(self) -> str | None:
-        """SHA-256 of the statistics file that belongs to it; None if it does not say."""
+        """SHA-256 of the statistics file of a model that has no statistics of its own; None if it does not say."""
         digest = self.get("statistics_digest", str, None)
         return None if digest is None else str(digest)
 
@@ -122,7 +125,8 @@ def read_model_data(path: Path) -> ModelData:
     Raises:
         ModelError: The file is not a model of stable-baselines3, is damaged, or unpacks to more than a model can have.
     """
-    with open_model(path) as archive:
+    content = _read(path)
+    with open_model(path, content) as archive:
         damaged = archive.testzip()  # reads and checks everything, so a truncated file is found before it is used
         if damaged is not None:
             raise ModelError(f"cannot load {path}: its part {damaged[:40]!r} is damaged")
@@ -132,12 +136,21 @@ def read_model_data(path: Path) -> ModelData:
         fault = fault_of(attributes, archive.getinfo("policy.pth").file_size)
         if fault is not None:
             raise ModelError(f"cannot load {path}: {fault}")
-    return ModelData(path, attributes)
+    return ModelData(path, attributes, content)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_file(path, MAX_MODEL)
+    except FileNotFoundError as missing:
+        raise ModelError(f"cannot load {path}: there is no such file") from missing
+    except OSError as unreadable:
+        raise ModelError(f"cannot load {path}: {first_line(unreadable)}") from unreadable
 
 
 @contextlib.contextmanager
-def open_model(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a model file.
+def open_model(path: Path, content: bytes) -> Iterator[zipfile.ZipFile]:
+    """Open the content of a model file.
 
     Raises:
         ModelError: As for ``read_model_data``.
@@ -146,7 +159,7 @@ def open_model(path: Path) -> Iterator[zipfile.ZipFile]:
     def refuse(why: str) -> ModelError:
         return ModelError(f"cannot load {path}: {why}")
 
-    with open_archive(path, refuse, MAX_MODEL, GROWTH) as archive:
+    with open_archive(content, refuse, MAX_MODEL, GROWTH) as archive:
         if not {"data", "policy.pth"} <= {*archive.namelist()}:
             raise refuse("it is a zip file, but no model of stable-baselines3")
         if archive.getinfo("data").file_size > MAX_DATA:

@@ -1,19 +1,22 @@
 """Files of models: their names, and finding a model and the statistics that belong to it.
 
-A model ``models/<run>_<steps>_steps.zip`` has its normalisation statistics in
-``models/<run>_vecnormalize_<steps>_steps.pkl``; the finished ``models/<run>_final.zip`` in
+A model ``models/<run>_<steps>_steps.zip`` holds its normalisation statistics itself. For other programs they are also
+beside it, in ``models/<run>_vecnormalize_<steps>_steps.pkl``; those of ``models/<run>_final.zip`` are in
 ``models/<run>_final_vecnormalize.pkl``, and likewise ``_interrupted`` and ``_best``. The same statistics are beside
 them as ``.json``. The newest replay buffer (SAC, TD3) is named with ``replay_buffer`` instead of ``vecnormalize`` and
 ends in ``.npz``.
 """
 
+import contextlib
+import dataclasses
 import re
-import zipfile
 from pathlib import Path
 
 from racer_env.errors import ModelError
 from training.checkpoints.data import ModelData, read_model_data
-from training.checkpoints.writing import beside, digest_of, move
+from training.checkpoints.pickled import read_pickled
+from training.checkpoints.statistics import Statistics, parse_statistics
+from training.checkpoints.writing import digest_of, move
 from training.console.arguments import MODELS_DIR
 from training.console.messages import note
 
@@ -21,6 +24,9 @@ FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
 # Files of an exported driver, in a folder of its own.
 MODEL_NAME, STATISTICS_NAME, DRIVER_NAME = "model.onnx", "vecnorm_stats.json", "driver.onnx"
 PRETRAINED = "pretrained"  # the driver that comes with the project, unless one of the user's runs has this name
+
+STATISTICS = "vecnormalize"  # attribute of a model that holds its statistics
+MAX_LISTINGS = 10  # how often a run's models are listed if training deletes some while they are read
 
 PERIODIC = re.compile(r"(?P<run>.+)_(?P<steps>\d+)_steps")
 TAGGED = re.compile(rf"(?P<run>.+)_({FINAL}|{INTERRUPTED}|{BEST})")
@@ -66,8 +72,8 @@ def run_of(model: Path) -> str:
 # --- Finding ---
 
 
-def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
-    """Return the model file that a user named: a path, with or without ``.zip``, or a run's newest whole model.
+def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> ModelData:
+    """Read the model that a user named: a path, with or without ``.zip``, or a run, for its newest whole model.
 
     A bare file name is also looked up in ``models_dir``.
 
@@ -77,23 +83,21 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> Path:
     path = Path(name)
     if not path.name:
         raise ModelError(f"expected the path of a model or the name of a run, got {str(name)!r}")
+    folder = path.parent if path.parent != Path() else models_dir
+    _complete_saves_of_before(folder)
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
     if path.parent == Path():
         candidates += [models_dir / candidate for candidate in candidates]
     for candidate in candidates if path.suffix != ".onnx" else []:
-        settle(candidate)
         if candidate.is_file():
-            if not zipfile.is_zipfile(candidate):
-                raise ModelError(f"{candidate} is no model: expected a zip file as stable-baselines3 writes it")
-            return candidate
+            return read_model_data(candidate)
         if candidate.exists() and not candidate.is_dir():
             raise ModelError(f"{candidate} is no model: expected a regular file, and it is a pipe or a device")
-    folder = path.parent if path.parent != Path() else models_dir
     if models_of(folder, path.name):
         return newest_model(folder, path.name)
     if path.suffix == ".onnx":
         raise ModelError(f"{path} is an exported driver; expected a model of training")
-    runs = sorted({run_of(file) for file in folder.glob("*.zip")}) if folder.is_dir() else []
+    runs = sorted({run_of(file) for file in _models_in(folder)})
     more = f" and {len(runs) - 8:,} more" if len(runs) > 8 else ""
     hint = f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
     if (path / DRIVER_NAME).is_file():
@@ -112,86 +116,124 @@ def is_model_or_run(name: str, models_dir: Path) -> bool:
 
 def models_of(folder: Path, run: str) -> list[Path]:
     """Return all models of a run, in no particular order."""
-    files = folder.glob("*.zip") if folder.is_dir() else iter(())
-    return [file for file in files if not file.name.startswith(".") and run_of(file) == run != file.stem]
+    return [file for file in _models_in(folder) if run_of(file) == run != file.stem]
 
 
-def newest_model(folder: Path, run: str) -> Path:
-    """Return a run's newest model that is whole together with its statistics, and say which ones are not.
+def _models_in(folder: Path) -> list[Path]:
+    return [file for file in folder.glob("*.zip") if not file.name.startswith(".")] if folder.is_dir() else []
 
-    The best model is returned only if there is no other, as it may be far behind.
+
+def readable_models(folder: Path, run: str) -> list[ModelData]:
+    """Read what the models of a run say about themselves, oldest first; their contents would fill the memory."""
+    found = []
+    for path in models_of(folder, run):
+        with contextlib.suppress(ModelError):
+            found.append(dataclasses.replace(read_model_data(path), content=b""))
+    return sorted(found, key=save_order)
+
+
+def save_order(data: ModelData) -> tuple[int, int, bool]:
+    """Return what sorts the models of a run in the order in which they were saved.
+
+    The clock may have been set back meanwhile, so a counter decides. Models of before have none; of two with equal
+    steps, the final or interrupted one is the later.
+    """
+    return data.saves, data.steps, PERIODIC.fullmatch(data.path.stem) is None
+
+
+def newest_model(folder: Path, run: str) -> ModelData:
+    """Read a run's newest model that is whole together with its statistics, and say which ones are not.
+
+    The best model is returned only if there is no other, as it may be far behind. The run may be training: if models
+    were deleted between being listed and being read, there are newer ones by now.
 
     Raises:
         ModelError: No model is whole.
     """
-    found: list[ModelData] = []
-    for path in models_of(folder, run):
-        settle(path)
-        try:
-            data = read_model_data(path)
-            find_statistics(data)
-        except ModelError as error:
-            note(f"passing over a file that is not whole: {error}")
-        else:
-            found.append(data)
-    if not found:
-        raise ModelError(f"the run {run!r} in {folder} has no model that is whole")
     best = model_path(folder, run, BEST)
-    return max(found, key=lambda data: (data.path != best, data.saved_at, data.steps)).path
+
+    def order(data: ModelData) -> tuple[bool, tuple[int, int, bool]]:
+        return data.path != best, save_order(data)
+
+    for _ in range(MAX_LISTINGS):
+        newest: ModelData | None = None
+        odd: list[ModelError] = []
+        are_all_there = True
+        for path in models_of(folder, run):
+            try:
+                data = read_model_data(path)
+                find_statistics(data)
+            except ModelError as error:
+                odd.append(error)
+                are_all_there = are_all_there and path.exists()
+                continue
+            if newest is None or order(newest) < order(data):
+                newest = data
+        if are_all_there:
+            break
+    for reason in odd:
+        note(f"passing over a file that is not whole: {reason}")
+    if newest is None:
+        raise ModelError(f"the run {run!r} in {folder} has no model that is whole")
+    return newest
 
 
-def find_statistics(model: ModelData) -> Path:
-    """Return the statistics file that belongs to a model.
+# --- Statistics ---
+
+
+def find_statistics(model: ModelData) -> Statistics:
+    """Return the statistics that belong to a model: its own, or those beside a model that has none in its file.
 
     Raises:
-        ModelError: The file is missing, or belongs to another model.
+        ModelError: They are missing or damaged, or belong to another model.
     """
+    if STATISTICS in model.attributes:
+        return parse_statistics(model.attributes[STATISTICS], f"the statistics in {model.path}")
     path = statistics_path(model.path)
     if not path.is_file():
         raise ModelError(
             f"the statistics of {model.path} are missing: expected {path}; put them there, as training wrote them"
         )
-    check_statistics(model, path)
-    return path
+    return read_statistics(model, path)
 
 
-def check_statistics(model: ModelData, path: Path) -> None:
-    """Refuse statistics that the model was not saved with; a model that does not say accepts any.
+def read_statistics(model: ModelData, path: Path) -> Statistics:
+    """Read a file of statistics, and refuse those that the model was not saved with; one that does not say takes any.
 
     Raises:
-        ModelError: The statistics are others, or cannot be read.
+        ModelError: The statistics are others, missing, or cannot be read.
     """
     if not path.is_file():
         raise ModelError(f"statistics file not found: {path}")
-    if model.statistics_digest not in (None, digest_of(path)):
+    statistics = read_pickled(path)
+    if STATISTICS in model.attributes:
+        is_its_own = statistics == find_statistics(model)
+    else:
+        is_its_own = model.statistics_digest in (None, digest_of(path))
+    if not is_its_own:
         raise ModelError(
             f"the statistics {path} are not those that {model.path} was saved with; a driver is nothing without its "
             "own, so put them back as training wrote them"
         )
+    return statistics
 
 
-def settle(model: Path) -> None:
-    """Complete a save that was cut off between its two renames: the statistics are new, the model not yet.
+def _complete_saves_of_before(folder: Path) -> None:
+    """Rename models of before whose saving was cut off between two renames: statistics in place, the model not yet.
 
-    Before that moment the old pair is whole, after it the new one; other leftovers are for the next save to replace.
+    A model of today holds its statistics, and is in place or not: one that waits is not looked at.
     """
-    waiting = beside(model)
-    if not waiting.is_file():
-        return
-    try:
-        digest = read_model_data(waiting).statistics_digest
-        if digest is None:
-            return
-        check_statistics(read_model_data(waiting), statistics_path(model))
-    except ModelError:
-        return
-    try:
-        is_whole = model.is_file() and read_model_data(model).statistics_digest == digest
-    except ModelError:
-        is_whole = False
-    if not is_whole:
-        move(waiting, model)
-        note(f"completed {model}, whose saving had been cut off")
+    for waiting in folder.glob(".*.partial.zip"):
+        model = waiting.with_name(waiting.name.removeprefix(".").replace(".partial.zip", ".zip"))
+        with contextlib.suppress(ModelError):
+            data = read_model_data(waiting)
+            if STATISTICS in data.attributes or data.statistics_digest is None:
+                continue
+            if model.is_file() and read_model_data(model).statistics_digest == data.statistics_digest:
+                continue
+            read_statistics(data, statistics_path(model))
+            move(waiting, model)
+            note(f"completed {model}, whose saving had been cut off")
 
 
 def check_export_folder(folder: Path) -> None:

@@ -77,7 +77,7 @@ def _harmless(data: ModelData, known: Iterable[str]) -> io.BytesIO:
     """Return a model file with the weights of another, and of its attributes only those that are taken."""
     taken = {name: value for name, value in data.attributes.items() if name in TAKEN and not is_pickled(value)}
     content = io.BytesIO()
-    with open_model(data.path) as archive, zipfile.ZipFile(content, "w") as harmless:
+    with open_model(data.path, data.content) as archive, zipfile.ZipFile(content, "w") as harmless:
         harmless.writestr("data", json.dumps({**taken, **dict.fromkeys(known)}))
         for name in archive.namelist():
             if name.endswith(".pth"):

@@ -1,7 +1,6 @@
-"""Saving a model with everything that belongs to it as one unit that is whole at every instant."""
+"""Saving a model with everything that belongs to it: one renaming makes it visible, whole."""
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
-from training.checkpoints.files import buffer_path, document_path, statistics_path
+from training.checkpoints.files import STATISTICS, buffer_path, document_path, statistics_path
 from training.checkpoints.pruning import prune_buffers
 from training.checkpoints.replay_buffer import write_buffer
-from training.checkpoints.statistics import write_document
+from training.checkpoints.vec_normalize import statistics_of, write_document
 from training.checkpoints.writing import beside, digest_of, flush_folder, move
 from training.console.interruption import Interruption
 
@@ -28,30 +27,31 @@ def remember(model: BaseAlgorithm, **attributes: Any) -> None:
 def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:
     """Save a model with its statistics and, if asked for, its replay buffer.
 
-    All files are written under temporary names and flushed before the first is renamed; the model, which stores a
-    digest of its statistics, comes last. If cut off before the statistics are renamed, the old unit is whole; after
-    that, ``training.checkpoints.files.settle`` completes the new one.
+    The model holds its statistics and the digest of its buffer. All files are written under temporary names and
+    flushed before the model is renamed. If cut off before that, the old unit is whole; after that, the new one is: its
+    buffer may then still wait under its temporary name, where ``find_buffer`` finds it. What else waits are copies of
+    the statistics for other programs. ``training.checkpoints.leftovers`` puts in place what waits.
 
     Raises:
         OSError: A file cannot be written; what was there before is still whole.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with Interruption.shield():
-        parts: dict[Path, Callable[[str], Any]] = {
-            document_path(path): lambda name: write_document(statistics, name),
-            statistics_path(path): statistics.save,
-        }
+        parts: dict[Path, Callable[[str], Any]] = {}
         buffer = model.replay_buffer if with_buffer and isinstance(model, OffPolicyAlgorithm) else None
         if buffer is not None:
-            parts = {buffer_path(path): lambda name: write_buffer(buffer, name), **parts}
+            parts[buffer_path(path)] = lambda name: write_buffer(buffer, name)
 
         def write_model(name: str) -> None:
-            digest = digest_of(beside(statistics_path(path)))
             buffer_digest = NO_BUFFER if buffer is None else digest_of(beside(buffer_path(path)))
-            remember(model, statistics_digest=digest, buffer_digest=buffer_digest, saved_at=time.time())
+            saves = vars(model).get("saves", 0) + 1
+            remember(model, saves=saves, buffer_digest=buffer_digest)
+            remember(model, **{STATISTICS: statistics_of(statistics).document()})
             model.save(name)
 
-        parts[path] = write_model  # last, as it needs the digest
+        parts[path] = write_model  # after the buffer, as it needs the digest
+        parts[document_path(path)] = lambda name: write_document(statistics, name)
+        parts[statistics_path(path)] = statistics.save
         try:
             for part, write in parts.items():
                 _write_beside(part, write)
@@ -59,8 +59,9 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
             for part in parts:
                 beside(part).unlink(missing_ok=True)
             raise
+        move(beside(path), path)
         for part in parts:
-            if beside(part).exists():  # a reader may have settled the model in the meantime
+            if part != path:
                 move(beside(part), part)
         flush_folder(path.parent)
         if buffer is not None:

@@ -1,88 +1,123 @@
-"""A model's normalisation statistics: VecNormalize files, read without running any other pickle content."""
+"""Normalisation statistics as plain numbers: what turns raw observations into those that a network takes."""
 
-import io
-import json
-import pickle
-from pathlib import Path
+import functools
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from stable_baselines3.common.running_mean_std import RunningMeanStd
-from stable_baselines3.common.vec_env import VecEnv, VecNormalize
+import numpy as np
+import numpy.typing as npt
 
+from racer_env.contract import OBSERVATION_SIZE
 from racer_env.errors import ModelError
-from racer_env.files import read_file
-from racer_env.spaces import make_observation_space
-from training.console.messages import first_line
-
-MAX_STATISTICS = 16_000_000  # bytes; with 16,384 cars they have two million
-# Everything that a saved VecNormalize consists of; each builds only what its name says. Includes NumPy 1's names.
-_ALLOWED = {
-    *("stable_baselines3.common.vec_env.vec_normalize.VecNormalize",),
-    *("stable_baselines3.common.running_mean_std.RunningMeanStd", "gymnasium.spaces.box.Box", "builtins.set"),
-    *("numpy.dtype", "numpy.ndarray", "numpy.core.multiarray._reconstruct", "numpy.core.multiarray.scalar"),
-    *("numpy._core.multiarray._reconstruct", "numpy._core.multiarray.scalar", "numpy._core.numeric._frombuffer"),
-    *("numpy.random._pcg64.PCG64", "numpy.random._pickle.__bit_generator_ctor"),
-    *("numpy.random._pickle.__generator_ctor", "numpy.random.bit_generator.SeedSequence"),
-    *("numpy.random.bit_generator.__pyx_unpickle_SeedSequence",),
-}
+from racer_env.json_files import Checker
 
 
-class _SafeUnpickler(pickle.Unpickler):
-    """Refuses everything that does not belong in statistics.
+@dataclass(frozen=True)
+class Normalisation:
+    """How observations are normalised.
 
-    Source: "Restricting Globals" in the documentation of Python's pickle.
+    Attributes:
+        obs_mean: Mean of the observations, 14 numbers.
+        obs_var: Their variance, 14 numbers of at least 0.
+        clip_obs: Bound of normalised observations, above 0.
+        epsilon: What is added to a variance before its root is taken, above 0.
     """
 
-    def find_class(self, module_name: str, global_name: str) -> Any:
-        if f"{module_name}.{global_name}" not in _ALLOWED:
-            raise pickle.UnpicklingError(f"it contains {module_name}.{global_name}, which is no part of statistics")
-        return super().find_class(module_name, global_name)
+    obs_mean: tuple[float, ...]
+    obs_var: tuple[float, ...]
+    clip_obs: float
+    epsilon: float
+
+    @functools.cached_property
+    def _mean_and_scale(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        return np.array(self.obs_mean), np.sqrt(np.array(self.obs_var) + self.epsilon)
+
+    def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return normalised observations (N, 14), bit by bit those of stable-baselines3's VecNormalize."""
+        mean, scale = self._mean_and_scale
+        return np.clip((observations - mean) / scale, -self.clip_obs, self.clip_obs).astype(np.float32)
 
 
-def load_statistics(path: Path, env: VecEnv | None = None) -> VecNormalize:
-    """Load normalisation statistics, for an environment or just to normalise observations.
+@dataclass(frozen=True)
+class Statistics(Normalisation):
+    """Everything that training needs to go on normalising as before.
 
-    The file is a pickle; only what statistics consist of is loaded from it.
+    Attributes:
+        obs_count: Number of observations in mean and variance, above 0.
+        return_mean, return_var, return_count: The same of the discounted rewards.
+        clip_reward: Bound of normalised rewards, above 0.
+        gamma: Discount of the rewards, 0 to 1.
+        norm_reward: Whether rewards are normalised.
+    """
+
+    obs_count: float
+    return_mean: float
+    return_var: float
+    return_count: float
+    clip_reward: float
+    gamma: float
+    norm_reward: bool = True
+
+    def document(self) -> dict[str, Any]:
+        """Return the numbers for JSON, which keeps every bit of them."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def parse_normalisation(values: dict[str, Any], check: Checker) -> Normalisation:
+    """Return what a document says about normalising observations; other keys are left alone.
 
     Raises:
-        ModelError: They are damaged, contain something else, or belong to another observation.
+        ModelError: A number is missing, not finite, or out of range.
     """
-    try:
-        statistics = _SafeUnpickler(io.BytesIO(read_file(path, MAX_STATISTICS))).load()
-    except Exception as error:  # a damaged pickle may raise anything
-        raise ModelError(f"cannot load statistics {path}: {first_line(error)}") from error
-    shape = make_observation_space().shape
-    if not isinstance(statistics, VecNormalize) or statistics.observation_space.shape != shape:
-        raise ModelError(f"{path} holds no statistics of observations of shape {shape}")
-    if env is not None:
-        statistics.set_venv(env)
+    for key in ("obs_mean", "obs_var"):
+        if not isinstance(values[key], list) or len(values[key]) != OBSERVATION_SIZE:
+            raise check.fail(f"{key} must be a list of {OBSERVATION_SIZE} numbers")
+    mean, variance = (tuple(check.number(value, key) for value in values[key]) for key in ("obs_mean", "obs_var"))
+    if min(variance) < 0:
+        raise check.fail("obs_var must not be negative")
+    _check_above_zero(values, ("clip_obs", "epsilon"), check)
+    return Normalisation(mean, variance, float(values["clip_obs"]), float(values["epsilon"]))
+
+
+def parse_statistics(document: Any, where: str) -> Statistics:
+    """Return the statistics in a document.
+
+    Args:
+        document: The document, of any content.
+        where: What it was read from, for the message.
+
+    Raises:
+        ModelError: It holds anything else, or numbers that are missing, not finite, or out of range.
+    """
+    check = Checker(ModelError, where)
+    keys = [field.name for field in fields(Statistics)]
+    values = check.mapping(document, "the statistics", keys, required=[key for key in keys if key != "norm_reward"])
+    observations = parse_normalisation(values, check)
+    _check_above_zero(values, ("obs_count", "return_count", "clip_reward"), check)
+    statistics = Statistics(
+        obs_mean=observations.obs_mean,
+        obs_var=observations.obs_var,
+        clip_obs=observations.clip_obs,
+        epsilon=observations.epsilon,
+        obs_count=float(values["obs_count"]),
+        return_mean=check.number(values["return_mean"], "return_mean"),
+        return_var=check.number(values["return_var"], "return_var"),
+        return_count=float(values["return_count"]),
+        clip_reward=float(values["clip_reward"]),
+        gamma=check.number(values["gamma"], "gamma"),
+        norm_reward=values.get("norm_reward", True),
+    )
+    if statistics.return_var < 0:
+        raise check.fail("return_var must not be negative")
+    if not 0 <= statistics.gamma <= 1:
+        raise check.fail(f"gamma must be from 0 to 1, got {statistics.gamma:g}")
+    if not isinstance(statistics.norm_reward, bool):
+        raise check.fail("norm_reward must be true or false")
     return statistics
 
 
-def observation_moments(statistics: VecNormalize) -> RunningMeanStd:
-    """Return the mean and variance of the observations, which are a single array here, not a dictionary."""
-    moments: Any = statistics.obs_rms
-    result: RunningMeanStd = moments
-    return result
-
-
-def statistics_document(statistics: VecNormalize) -> dict[str, Any]:
-    """Return statistics for JSON: mean and variance of observations (14 each) and returns, counts and limits."""
-    observations, returns = observation_moments(statistics), statistics.ret_rms
-    return {
-        "obs_mean": observations.mean.tolist(),
-        "obs_var": observations.var.tolist(),
-        "obs_count": float(observations.count),
-        "return_mean": float(returns.mean),
-        "return_var": float(returns.var),
-        "return_count": float(returns.count),
-        "clip_obs": float(statistics.clip_obs),
-        "clip_reward": float(statistics.clip_reward),
-        "epsilon": float(statistics.epsilon),
-        "gamma": float(statistics.gamma),
-    }
-
-
-def write_document(statistics: VecNormalize, path: str) -> None:
-    """Write statistics as JSON, for people and for other languages."""
-    Path(path).write_text(json.dumps(statistics_document(statistics), indent=2) + "\n", encoding="utf-8")
+def _check_above_zero(values: dict[str, Any], names: Iterable[str], check: Checker) -> None:
+    for name in names:
+        if check.number(values[name], name) <= 0:
+            raise check.fail(f"{name} must be above 0, got {values[name]:g}")

@@ -6,17 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from racer_env.config import AiConfig, parse_config
 from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics
-from racer_env.spaces import make_observation_space
 from training.checkpoints.data import check_physics
 from training.checkpoints.files import STATISTICS_NAME
+from training.checkpoints.statistics import Normalisation, parse_normalisation
 from training.drivers.driver import Driver
 from training.drivers.network import Network
 
@@ -87,21 +84,6 @@ def _card(network: Network) -> Card:
     return card
 
 
-@dataclass(frozen=True)
-class Normalisation:
-    """The content of ``vecnorm_stats.json``: how the game normalises observations for the network."""
-
-    obs_mean: npt.NDArray[np.float64]
-    obs_var: npt.NDArray[np.float64]
-    clip_obs: float
-    epsilon: float
-
-    def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return normalised observations (N, 14), equal to those of stable-baselines3's VecNormalize."""
-        scaled = (observations - self.obs_mean) / np.sqrt(self.obs_var + self.epsilon)
-        return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
-
-
 def statistics_digest(document: dict[str, Any]) -> str:
     """Return a digest of the content of ``vecnorm_stats.json`` that does not depend on its layout."""
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
@@ -118,25 +100,15 @@ def read_normalisation(path: Path, digest: str | None = None) -> Normalisation:
         ModelError: The file is missing or not JSON, its content is wrong, or it belongs to another driver.
     """
     check = Checker(ModelError, str(path))
-    size = make_observation_space().shape
-    assert size is not None
     if not path.is_file():
         raise ModelError(f"{path} is missing: copy it there with the model, or use driver.onnx, which needs none")
     document = read_json(path, ModelError, "statistics")
     keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
     values = check.mapping(document, "the statistics", (*keys, "action_repeat"), required=keys)
-    for key in keys[:2]:
-        if not isinstance(values[key], list) or len(values[key]) != size[0]:
-            raise check.fail(f"{key} must be a list of {size[0]} numbers")
-    mean, variance = (np.array([check.number(value, key) for value in values[key]]) for key in keys[:2])
-    if (variance < 0).any():
-        raise check.fail("obs_var must not be negative")
-    clip, epsilon = (check.number(values[key], key) for key in keys[2:])
-    if clip <= 0 or epsilon <= 0:
-        raise check.fail(f"clip_obs and epsilon must be above 0, got {clip:g} and {epsilon:g}")
+    normalisation = parse_normalisation(values, check)
     if digest not in (None, statistics_digest(document)):
         raise check.fail("these are not the statistics that the model beside was exported with")
-    return Normalisation(mean, variance, clip, epsilon)
+    return normalisation
 
 
 def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:

@@ -6,7 +6,7 @@ from racer_env.errors import ModelError
 from racer_env.physics import Physics
 from racer_env.project import PRETRAINED_DRIVER
 from training.checkpoints.checkpoint import find_checkpoint
-from training.checkpoints.data import check_physics, read_model_data
+from training.checkpoints.data import check_physics
 from training.checkpoints.files import PRETRAINED, find_model, is_model_or_run
 from training.console.arguments import MODELS_DIR
 from training.drivers.driver import Driver
@@ -28,7 +28,7 @@ def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
         from training.drivers.exported import read_card  # onnxruntime takes 0.1 s to load
 
         return list(read_card(exported).track_ids)
-    return read_model_data(find_model(name, models_dir)).track_ids
+    return find_model(name, models_dir).track_ids
 
 
 def load_driver(
@@ -50,7 +50,7 @@ def load_driver(
             "pretrained"; "scripted".
         physics: Physics that it is going to drive on; None skips the check, as they are not known.
         models_dir: Folder in which runs are looked up.
-        vecnorm: Path of its statistics, if they are not beside it.
+        vecnorm: Path of its statistics, if they are neither in it nor beside it.
         normalise: Whether the model was trained on normalised observations.
         deterministic: Whether it drives without exploration noise.
         seed: Seed of the exploration noise.

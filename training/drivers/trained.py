@@ -1,11 +1,8 @@
 """Drivers saved by training: a model with its normalisation statistics."""
 
-from typing import Any
-
 from racer_env.config import parse_config
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
-from training.checkpoints.statistics import load_statistics
 from training.drivers.driver import Actions, Driver, Observations
 
 
@@ -26,10 +23,10 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     prepare(seed, device)
     model = load_model(data, None, device)
     model.set_random_seed(seed)  # loading has set the seed of training
-    statistics = None if checkpoint.statistics is None else load_statistics(checkpoint.statistics)
+    normalise = checkpoint.statistics
 
     def act(observations: Observations) -> Actions:
-        seen: Any = observations if statistics is None else statistics.normalize_obs(observations)
+        seen = observations if normalise is None else normalise(observations)
         actions, _ = model.predict(seen, deterministic=deterministic)
         return actions
 

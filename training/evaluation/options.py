@@ -158,7 +158,7 @@ def _add_loading_arguments(parser: argparse.ArgumentParser) -> None:
         "--vecnorm",
         type=Path,
         metavar="FILE",
-        help="the model's normalisation statistics (default: the file that training saved with it)",
+        help="the model's normalisation statistics (default: those in the model, or else beside it)",
     )
     statistics.add_argument(
         "--no-vecnorm", action="store_true", help="the model was trained without normalisation: it has no statistics"

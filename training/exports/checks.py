@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.bridge.url import EMBEDDED
 from racer_env.config import AiConfig
@@ -16,6 +15,7 @@ from racer_env.tracks import AnyTrack
 from racer_env.vec_env import RacerVecEnv
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
+from training.checkpoints.statistics import Statistics
 from training.console.messages import in_short
 from training.drivers.exported import read_normalisation
 from training.drivers.network import Network
@@ -32,7 +32,7 @@ def check_files(
     folder: Path,
     data: ModelData,
     model: BaseAlgorithm,
-    statistics: VecNormalize,
+    statistics: Statistics,
     tracks: Sequence[AnyTrack],
     seed: int = 0,
 ) -> dict[str, float]:
@@ -53,8 +53,7 @@ def check_files(
     normalise = read_normalisation(folder / STATISTICS_NAME)
 
     def act(observations: Observations) -> Any:
-        normalised: Any = statistics.normalize_obs(observations)
-        return model.predict(normalised, deterministic=True)[0]
+        return model.predict(statistics(observations), deterministic=True)[0]
 
     seen = real_observations(act, tracks, CHECKED_OBSERVATIONS, seed)
     what = f"on {len(seen):,} real observations"

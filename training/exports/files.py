@@ -11,13 +11,12 @@ from typing import Any
 import onnx
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.contract import ACTION, OBSERVATION, OBSERVATION_SIZE, TICKS_PER_SECOND
 from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
-from training.checkpoints.statistics import statistics_document
+from training.checkpoints.statistics import Statistics
 from training.drivers.exported import CARD_KEY, statistics_digest
 from training.drivers.network import INPUT, OUTPUT
 
@@ -27,7 +26,7 @@ OPSET = 18
 IR_VERSION = 8
 
 
-def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: VecNormalize) -> None:
+def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: Statistics) -> None:
     """Write the three files of an exported driver.
 
     Args:
@@ -37,7 +36,7 @@ def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics:
         statistics: Normalisation statistics of the model.
     """
     policy = DeterministicPolicy(data.algorithm, model.policy)
-    document = statistics_document(statistics)
+    document = statistics.document()
     keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
     stats = {**{key: document[key] for key in keys}, "action_repeat": data.action_repeat}
     (folder / STATISTICS_NAME).write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")

@@ -8,7 +8,6 @@ from racer_env.tracks import AnyTrack
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.loading import load_model, prepare
-from training.checkpoints.statistics import load_statistics
 from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
@@ -31,10 +30,10 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         ModelError: Model or statistics are damaged.
         OSError: A file cannot be written.
     """
-    assert checkpoint.statistics is not None  # an exported driver contains its normalisation
-    data = checkpoint.data
+    data, statistics = checkpoint.data, checkpoint.statistics
+    assert statistics is not None  # an exported driver contains its normalisation
     prepare(seed, "cpu")
-    model, statistics = load_model(data, None, "cpu"), load_statistics(checkpoint.statistics)
+    model = load_model(data, None, "cpu")
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked
         beside = Path(temporary)
         write_files(beside, data, model, statistics)

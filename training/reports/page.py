@@ -77,7 +77,8 @@ def _marks(models_dir: Path, run: str) -> list[Mark]:
         try:
             marks.append(Mark(read_model_data(path).steps, labels.get(path, "")))
         except ModelError as error:
-            note(f"passing over a file that is not whole: {error}")
+            if path.exists():  # training may have deleted it meanwhile
+                note(f"passing over a file that is not whole: {error}")
     return sorted(marks, key=lambda mark: (mark.steps, mark.label))
 
 

@@ -8,12 +8,11 @@ from stable_baselines3.common.vec_env import VecNormalize
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from training.algorithms.settings import as_document
 from training.checkpoints.data import UNKNOWN_PHYSICS
-from training.checkpoints.files import buffer_path
+from training.checkpoints.files import buffer_path, readable_models
+from training.checkpoints.leftovers import find_buffer
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.replay_buffer import MAX_BUFFER, Transitions, fill_buffer, read_buffer
 from training.checkpoints.saving import remember
-from training.checkpoints.statistics import load_statistics
-from training.checkpoints.writing import digest_of
 from training.console.bridges import physics_behind
 from training.console.messages import count_of, note, say
 from training.console.tracks import note_changed_tracks, track_fingerprints
@@ -38,16 +37,16 @@ def check_beginning(plan: Plan) -> Transitions | None:
         return None
     data = plan.beginning.data
     note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, run.tracks)
-    if plan.beginning.statistics is not None:
-        load_statistics(plan.beginning.statistics)
     load_model(data, None, run.device)
-    path = buffer_path(data.path)
-    if not (run.algorithm.has_buffer and plan.resumed is not None and path.is_file()):
+    if not run.algorithm.has_buffer or plan.resumed is None:
         return None
-    if data.get("buffer_digest", str, None) not in (None, digest_of(path)):
-        note(f"{path} is not the replay buffer that {data.path.name} was saved with; it is filled again")
-        return None
-    return read_buffer(path, data.get("buffer_size", int, MAX_BUFFER))
+    path = find_buffer(data)
+    if path is not None:
+        return read_buffer(path, data.get("buffer_size", int, MAX_BUFFER))
+    other = buffer_path(data.path)
+    if other.is_file():
+        note(f"{other} is not the replay buffer that {data.path.name} was saved with; it is filled again")
+    return None
 
 
 def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions | None) -> BaseAlgorithm:
@@ -77,8 +76,10 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
     if isinstance(model, OffPolicyAlgorithm):
         _warn_of_long_warm_up(run, model)
     physics = physics_behind(run.bridge)
+    saves = max((data.saves for data in readable_models(run.models_dir, run.name)), default=0)
     remember(
         model,
+        saves=saves,  # counted on from all that the run has, also from a best model that was saved later
         algorithm=run.algorithm.name,
         hyperparameters=as_document(run.settings),
         action_repeat=run.settings.action_repeat,

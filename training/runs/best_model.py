@@ -14,7 +14,7 @@ from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import BridgeError, ModelError, RecordingError
 from racer_env.tracks import Track
 from training.checkpoints.data import read_model_data
-from training.checkpoints.files import find_statistics, settle
+from training.checkpoints.files import find_statistics
 from training.checkpoints.saving import remember, save_unit
 from training.console.messages import count_of, note, say
 from training.drives.frames import racing_line_picture
@@ -68,7 +68,6 @@ def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
         model: Path of the best model.
         course: Course that it must have been measured on, see ``Course.in_words``; None accepts any.
     """
-    settle(model)
     try:
         data = read_model_data(model)
         find_statistics(data)

@@ -103,6 +103,6 @@ def _why_broken(model: BaseAlgorithm, env: VecNormalize, error: BaseException) -
 
 def _say_last_whole(run: Run, left: int | None) -> None:
     with contextlib.suppress(ModelError):
-        path = newest_model(run.models_dir, run.name)
+        path = newest_model(run.models_dir, run.name).path
         say(f"the last whole model is {path}")
         say(f"go on from there with: {run.command_to_resume(path, left)}")

@@ -11,7 +11,8 @@ from racer_env.bridge.url import EMBEDDED
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
-from training.checkpoints.statistics import load_statistics
+from training.checkpoints.statistics import Statistics
+from training.checkpoints.vec_normalize import normalised
 from training.console.messages import say
 from training.evaluation.episode import ASSUMED_LENGTH
 from training.runs.run import Run
@@ -21,15 +22,12 @@ CLIP = 10.0  # bound of normalised observations and rewards
 MONITOR_NAME = "monitor.csv"
 
 
-def make_training_env(run: Run, statistics: Path | None = None) -> VecNormalize:
+def make_training_env(run: Run, statistics: Statistics | None = None) -> VecNormalize:
     """Make the training environment of a run.
 
     Args:
         run: The run to train.
-        statistics: Path of the statistics of a resumed model; None starts afresh.
-
-    Raises:
-        ModelError: The statistics cannot be used.
+        statistics: Statistics of the model that the run begins with; None starts afresh.
     """
     run.log_dir.mkdir(parents=True, exist_ok=True)
     knows_lengths = all(isinstance(track, Track) for track in run.tracks)
@@ -70,10 +68,10 @@ def _shaped(cars: VecEnv, run: Run, is_equal: bool) -> VecEnv:
     return Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
 
 
-def _normalised(cars: VecEnv, run: Run, statistics: Path | None) -> VecNormalize:
+def _normalised(cars: VecEnv, run: Run, statistics: Statistics | None) -> VecNormalize:
     if statistics is None:
         return VecNormalize(cars, clip_obs=CLIP, clip_reward=CLIP, gamma=run.settings.gamma)
-    env = load_statistics(statistics, cars)
+    env = normalised(cars, statistics)
     env.gamma = run.settings.gamma
     return env
 

@@ -11,8 +11,19 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from racer_env.errors import ModelError, RunError
-from training.checkpoints.data import ModelData, read_model_data
-from training.checkpoints.files import BEST, COMPANIONS, PERIODIC, TAGGED, model_path, models_of, run_of, settle
+from training.checkpoints.data import ModelData
+from training.checkpoints.files import (
+    BEST,
+    COMPANIONS,
+    PERIODIC,
+    TAGGED,
+    model_path,
+    models_of,
+    readable_models,
+    run_of,
+    save_order,
+)
+from training.checkpoints.leftovers import clear_leftovers
 from training.checkpoints.pruning import delete_model
 from training.checkpoints.writing import move
 from training.console.messages import note
@@ -133,12 +144,7 @@ def claim_folders(run: str, models_dir: Path, logs_dir: Path, may_exist: bool) -
         (logs_dir / run).mkdir(parents=True, exist_ok=may_exist)
     except FileExistsError as taken:
         raise ModelError(f"{logs_dir / run} exists; choose another --run-name") from taken
-    for waiting in models_dir.glob(f".{run}_*.partial.*"):
-        name = waiting.name[1:].partition(".partial.")[0]
-        model = models_dir / (re.sub("_(vecnormalize|replay_buffer)(?=_|$)", "", name) + ".zip")
-        if run_of(model) == run:
-            settle(model)
-            waiting.unlink(missing_ok=True)
+    clear_leftovers(models_dir, run)
 
 
 def check_removable(run: str, models_dir: Path, logs_dir: Path, needed: Sequence[Path]) -> None:
@@ -176,7 +182,7 @@ def keep_later(resumed: ModelData, logs_dir: Path) -> None:
     """Set aside what a run has saved since the model it is resumed from; the best model is copied and also stays."""
     folder, run = resumed.path.parent, run_of(resumed.path)
     best = model_path(folder, run, BEST)
-    later = [path for path in models_of(folder, run) if path != resumed.path and _saved_at(path) > resumed.saved_at]
+    later = [data.path for data in readable_models(folder, run) if save_order(data) > save_order(resumed)]
     if any(path != best for path in later):
         other = set_aside(later, run, logs_dir, copied=[best])
         note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}")
@@ -216,10 +222,3 @@ def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
     move(path, kept)  # at every instant, one of the two is whole
     for place in parts:
         place(path).unlink()
-
-
-def _saved_at(path: Path) -> float:
-    try:
-        return read_model_data(path).saved_at
-    except ModelError:
-        return 0.0

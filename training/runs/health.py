@@ -7,7 +7,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import TrainingError
-from training.checkpoints.statistics import observation_moments
+from training.checkpoints.vec_normalize import observation_moments
 
 
 def check_model(model: BaseAlgorithm) -> None:

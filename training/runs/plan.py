@@ -16,7 +16,7 @@ from training.algorithms.algorithm import Algorithm
 from training.algorithms.settings import Settings, as_document, overridden, override
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.data import ModelData, check_physics
-from training.checkpoints.files import run_of
+from training.checkpoints.files import run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
 from training.runs.changes import changes_of
@@ -182,7 +182,8 @@ def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
 def _files_needed(options: TrainingOptions) -> Sequence[Path]:
     if options.beginning is None:
         return ()
-    return [path for path in (options.beginning.data.path, options.beginning.statistics) if path is not None]
+    model = options.beginning.data.path
+    return model, statistics_path(model)
 
 
 def _seed(options: TrainingOptions, resumed: ModelData | None) -> int:

@@ -29,7 +29,7 @@ ODD: list[tuple[str, Any]] = [
     ("n_steps", 0),
     ("action_repeat", 0),
     ("run_seed", -1),
-    ("saved_at", "yesterday"),
+    ("saves", "often"),
     ("track_ids", "track-01"),
     ("track_ids", [1]),
     ("track_fingerprints", {"track-01": 1}),

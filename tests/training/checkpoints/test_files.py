@@ -4,14 +4,17 @@ import json
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from racer_env.errors import ModelError, TrackError
 from racer_env.project import DEFAULT_TRACKS_DIR
-from tests.runs import make_fresh, rewritten
+from tests.runs import as_before, make_fresh, rewritten
+from training.checkpoints import files
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import (
+    STATISTICS,
     buffer_path,
     document_path,
     find_model,
@@ -24,7 +27,7 @@ from training.checkpoints.files import (
 from training.checkpoints.pruning import prune_checkpoints
 from training.checkpoints.writing import beside, digest_of
 from training.console.tracks import load_tracks_for
-from training.runs.folders import choose_run_name, claim_folders, remove_run
+from training.runs.folders import choose_run_name, remove_run
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 
@@ -60,7 +63,7 @@ def make_zip(path: Path, **data: object) -> Path:
 def test_a_model_is_found_with_and_without_zip(tmp_path: Path, name: str) -> None:
     """The ending may be left out, also when the name has a dot."""
     expected = make_zip(tmp_path / (name if name.endswith(".zip") else f"{name}.zip"))
-    assert find_model(tmp_path / name) == expected
+    assert find_model(tmp_path / name).path == expected
 
 
 def test_a_missing_model_names_those_that_are_there(tmp_path: Path) -> None:
@@ -89,40 +92,74 @@ def test_many_models_are_not_all_listed(tmp_path: Path) -> None:
 def test_a_files_name_alone_is_found_among_the_models(tmp_path: Path) -> None:
     """``quick_best`` is enough, as ``quick`` is."""
     path = make_zip(tmp_path / "quick_best.zip")
-    assert find_model("quick_best", tmp_path) == find_model("quick_best.zip", tmp_path) == path
+    assert find_model("quick_best", tmp_path).path == find_model("quick_best.zip", tmp_path).path == path
 
 
 def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     """A truncated or foreign file is named."""
     (tmp_path / "run_final.zip").write_bytes(b"PK\x03\x04 cut off")
-    with pytest.raises(ModelError, match="run_final.zip is no model"):
+    with pytest.raises(ModelError, match="cannot load .*run_final.zip: it is damaged or something else"):
         find_model(tmp_path / "run_final.zip")
 
 
-def save_set(folder: Path, name: str, saved_at: float) -> Path:
-    """Write a model of that age with statistics of its own."""
+NUMBERS = ("clip_obs", "epsilon", "obs_count", "return_mean", "return_var", "return_count", "clip_reward", "gamma")
+SOUND: dict[str, Any] = {**dict.fromkeys(NUMBERS, 1.0), "obs_mean": [0.0] * 14, "obs_var": [1.0] * 14}
+
+
+def save_set(folder: Path, name: str, saves: int, statistics: Any = SOUND) -> Path:
+    """Write a model that is the one after so many of its run, with files beside it."""
     path = folder / f"{name}.zip"
     statistics_path(path).write_bytes(name.encode())
     steps = int("".join(filter(str.isdigit, name)) or 1_000)
-    return make_zip(path, saved_at=saved_at, num_timesteps=steps, statistics_digest=digest_of(statistics_path(path)))
+    return make_zip(path, saves=saves, num_timesteps=steps, **{STATISTICS: statistics})
 
 
 def test_a_run_is_its_newest_whole_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By when it was saved, not by its steps; what is not whole is passed over and named, and best comes last."""
-    for name, age in (("a_900_steps", 1.0), ("a_100_steps", 2.0), ("a_200_steps", 3.0), ("a_best", 9.0)):
-        save_set(tmp_path, name, age)
-    save_set(tmp_path, "a_2_final", 99.0)  # another run
-    assert find_model("a", tmp_path).name == "a_200_steps.zip"
-    assert find_model(tmp_path / "a").name == "a_200_steps.zip"
-    statistics_path(tmp_path / "a_200_steps.zip").write_bytes(b"of something else")
-    assert find_model("a", tmp_path).name == "a_100_steps.zip"
-    assert "passing over a file that is not whole" in capsys.readouterr().err
+    for name, saves in (("a_900_steps", 1), ("a_100_steps", 2), ("a_200_steps", 3), ("a_best", 9)):
+        save_set(tmp_path, name, saves)
+    save_set(tmp_path, "a_2_final", 99)  # another run
+    assert find_model("a", tmp_path).path.name == "a_200_steps.zip"
+    assert find_model(tmp_path / "a").path.name == "a_200_steps.zip"
+    save_set(tmp_path, "a_200_steps", 3, statistics={})
+    assert find_model("a", tmp_path).path.name == "a_100_steps.zip"
+    assert "passing over a file that is not whole: the statistics in" in capsys.readouterr().err
     for name in ("a_100_steps", "a_900_steps"):
         (tmp_path / f"{name}.zip").unlink()
-    assert find_model("a", tmp_path).name == "a_best.zip"
+    assert find_model("a", tmp_path).path.name == "a_best.zip"
     (tmp_path / "a_best.zip").unlink()
     with pytest.raises(ModelError, match="'a' in .* has no model that is whole"):
         find_model("a", tmp_path)
+
+
+def test_a_run_of_before_goes_by_its_steps(tmp_path: Path) -> None:
+    """Its models have a time instead of a counter, which may have been set back; what is saved today is newer."""
+    for name, steps, time in (("a_100_steps", 100, 9.0), ("a_200_steps", 200, 5.0), ("a_interrupted", 200, 1.0)):
+        make_zip(tmp_path / f"{name}.zip", saved_at=time, num_timesteps=steps, **{STATISTICS: SOUND})
+    assert find_model("a", tmp_path).path.name == "a_interrupted.zip"
+    save_set(tmp_path, "a_10_steps", 1)
+    assert find_model("a", tmp_path).path.name == "a_10_steps.zip"
+
+
+def test_a_run_in_training_is_listed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Checkpoints that it deletes between being listed and being read have followers by then; nothing is said."""
+    for saves in (1, 2):
+        save_set(tmp_path, f"a_{saves}_steps", saves)
+    real, saved = files.models_of, [3, 4, 5]
+
+    def models_of(folder: Path, run: str) -> list[Path]:
+        listed = real(folder, run)
+        if saved:
+            save_set(tmp_path, f"a_{saved.pop(0)}_steps", 9)
+            for path in listed:
+                path.unlink()
+        return listed
+
+    monkeypatch.setattr(files, "models_of", models_of)
+    assert find_model("a", tmp_path).path.name == "a_5_steps.zip"
+    assert capsys.readouterr().err == ""
 
 
 def test_missing_statistics_are_an_error(tmp_path: Path) -> None:
@@ -134,24 +171,36 @@ def test_missing_statistics_are_an_error(tmp_path: Path) -> None:
 
 def test_statistics_of_another_model_are_an_error(tmp_path: Path) -> None:
     """A swapped file of the right shape is noticed."""
-    path = make_fresh(tmp_path)
+    path = as_before(make_fresh(tmp_path))
     statistics_path(path).write_bytes(statistics_path(path).read_bytes() + b"0")
     with pytest.raises(ModelError, match="are not those that .*fresh_final.zip was saved with"):
         find_statistics(read_model_data(path))
 
 
-# --- Saves that were cut off ---
+# --- Saves of before that were cut off ---
 
 
-def test_a_save_cut_off_between_its_renames_is_completed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the new statistics in place, the new model takes its place: the pair is whole again, and that is said."""
-    old = make_fresh(tmp_path, "a_final", marker="old")
-    new = make_fresh(tmp_path, "b_final", marker="new", action_repeat=2)
+def cut_off(folder: Path) -> Path:
+    """Leave what a save of before left between its two renames: the new statistics in place, the new model not yet."""
+    old = as_before(make_fresh(folder, "a_final", marker="old"))
+    new = as_before(make_fresh(folder, "b_final", marker="new", action_repeat=2))
     statistics_path(new).write_bytes(statistics_path(new).read_bytes() + b"0")  # so that the two differ
     digest = digest_of(statistics_path(new))
     rewritten(new, beside(old), lambda data: data.update(statistics_digest=digest))
     statistics_path(new).replace(statistics_path(old))
-    found = read_model_data(find_model(old))
+    return old
+
+
+@pytest.mark.parametrize("name", ["a", "a_final"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_a_save_of_before_is_completed(
+    tmp_path: Path, name: str, is_first: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The new model takes its place, and that is said; also where it is the run's first."""
+    old = cut_off(tmp_path)
+    if is_first:
+        old.unlink()
+    found = find_model(name, tmp_path)
     assert found.attributes["marker"] == "new"
     find_statistics(found)
     assert "whose saving had been cut off" in capsys.readouterr().err
@@ -159,34 +208,23 @@ def test_a_save_cut_off_between_its_renames_is_completed(tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize("content", [b"half of a mod", None])
-def test_a_save_cut_off_before_that_leaves_the_old_pair(tmp_path: Path, content: bytes | None) -> None:
+def test_a_save_of_before_cut_off_earlier_leaves_the_old_pair(tmp_path: Path, content: bytes | None) -> None:
     """Half a file, or a whole one whose statistics are not in place yet, changes nothing."""
-    old = make_fresh(tmp_path, "a_final", marker="old")
+    old = as_before(make_fresh(tmp_path, "a_final", marker="old"))
     if content is None:
         make_zip(beside(old), statistics_digest="0" * 64)
     else:
         beside(old).write_bytes(content)
-    found = read_model_data(find_model(old))
+    found = find_model(old)
     assert found.attributes["marker"] == "old"
     find_statistics(found)
 
 
-def test_what_a_killed_run_was_writing_is_cleared_away(tmp_path: Path) -> None:
-    """When the run begins again, of that run alone, and what can be completed is."""
-    old = make_fresh(tmp_path, "a_final", marker="old")
-    new = make_fresh(tmp_path, "b_final", marker="new", action_repeat=2)
-    statistics_path(new).write_bytes(statistics_path(new).read_bytes() + b"0")  # so that the two differ
-    digest = digest_of(statistics_path(new))
-    rewritten(new, beside(old), lambda data: data.update(statistics_digest=digest))
-    statistics_path(new).replace(statistics_path(old))
-    leftovers = [buffer_path(tmp_path / "a_300_steps.zip"), statistics_path(tmp_path / "a_best.zip")]
-    others = [statistics_path(tmp_path / "a_1_final.zip"), tmp_path / "ab_final.zip"]
-    for path in (*leftovers, *others):
-        beside(path).write_bytes(b"half")
-    claim_folders("a", tmp_path, tmp_path / "logs", may_exist=True)
-    assert read_model_data(old).attributes["marker"] == "new"
-    assert not any(beside(path).exists() for path in (old, *leftovers))
-    assert all(beside(path).exists() for path in others)
+def test_what_waits_is_no_run(tmp_path: Path) -> None:
+    """The temporary name of a model that was never finished is not offered."""
+    make_zip(beside(tmp_path / "k_2048_steps.zip"), **{STATISTICS: SOUND})
+    with pytest.raises(ModelError, match="no model or run k; python -m training.train_ppo makes one"):
+        find_model("k", tmp_path)
 
 
 # --- What stays ---
@@ -194,10 +232,10 @@ def test_what_a_killed_run_was_writing_is_cleared_away(tmp_path: Path) -> None:
 
 def test_the_newest_checkpoints_stay(tmp_path: Path) -> None:
     """By when they were saved, with everything that belongs to them; best, final, interrupted and other runs stay."""
-    for age, steps in enumerate((500, 600, 100, 200)):
-        save_set(tmp_path, f"a_{steps}_steps", float(age + 1))
+    for saves, steps in enumerate((500, 600, 100, 200)):
+        save_set(tmp_path, f"a_{steps}_steps", saves + 1)
     for name in ("a_final", "a_best", "a_interrupted", "b_1_steps"):
-        save_set(tmp_path, name, 0.5)
+        save_set(tmp_path, name, 0)
     prune_checkpoints(tmp_path, "a", 2)
     kept = {path.name for path in tmp_path.iterdir()}
     models = {"a_100_steps.zip", "a_200_steps.zip", "a_final.zip", "a_best.zip", "a_interrupted.zip", "b_1_steps.zip"}
@@ -207,7 +245,7 @@ def test_the_newest_checkpoints_stay(tmp_path: Path) -> None:
 def test_overwriting_deletes_one_run(tmp_path: Path) -> None:
     """All of its files go, and no other run's."""
     for name in ("a_1_steps", "a_final", "a_best", "ab_final", "a_b_final"):
-        save_set(tmp_path, name, 1.0)
+        save_set(tmp_path, name, 1)
     (tmp_path / "logs" / "a").mkdir(parents=True)
     (tmp_path / "logs" / "a" / "monitor.csv").write_text("")
     remove_run("a", tmp_path, tmp_path / "logs")
@@ -262,4 +300,4 @@ def test_names_of_files_are_no_surprise_on_disk(tmp_path: Path) -> None:
     """A folder of the model's name, as an export makes it, does not hide the model."""
     path = make_zip(tmp_path / "run_final.zip")
     (tmp_path / "run_final").mkdir()
-    assert find_model(tmp_path / "run_final") == path
+    assert find_model(tmp_path / "run_final").path == path

@@ -1,8 +1,7 @@
-"""Loading models and statistics: only what belongs there, and nothing that a pickle could run."""
+"""Loading models: only what belongs there, and nothing that a pickle could run."""
 
 import base64
 import pickle
-import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,9 @@ import pytest
 
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
-from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, rewritten
 from training.checkpoints.data import UNKNOWN_PHYSICS, check_physics, read_model_data
-from training.checkpoints.files import statistics_path
 from training.checkpoints.loading import load_model
-from training.checkpoints.statistics import load_statistics
 
 
 class Trap:
@@ -45,34 +41,6 @@ def test_a_pickle_in_a_model_is_not_opened(fresh_model: Path, tmp_path: Path) ->
     assert not sprung.exists()
     pickle.loads(base64.b64decode(trap[":serialized:"]))
     assert sprung.exists()  # the trap works
-
-
-def test_a_pickle_in_statistics_is_not_run(fresh_model: Path, tmp_path: Path) -> None:
-    """Statistics that contain anything else are refused before it runs."""
-    sprung, path = tmp_path / "sprung", tmp_path / "x.pkl"
-    path.write_bytes(pickle.dumps(Trap(sprung)))
-    with pytest.raises(ModelError, match="x.pkl: it contains .*, which is no part of statistics"):
-        load_statistics(path)
-    assert not sprung.exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"no pickle", b"\x80\x04K\x01."])
-def test_damaged_statistics(tmp_path: Path, content: bytes) -> None:
-    """Statistics that are no statistics are named."""
-    (tmp_path / "bad.pkl").write_bytes(content)
-    with pytest.raises(ModelError, match="bad.pkl"):
-        load_statistics(tmp_path / "bad.pkl")
-
-
-def test_statistics_of_another_observation_are_refused(fresh_model: Path, tmp_path: Path) -> None:
-    """The shape is checked."""
-    import gymnasium
-
-    statistics = load_statistics(statistics_path(fresh_model), RacerVecEnv(["track-01"], 1))
-    statistics.observation_space = gymnasium.spaces.Box(0, 1, (7,))
-    statistics.save(str(tmp_path / "odd.pkl"))
-    with pytest.raises(ModelError, match=r"holds no statistics of observations of shape \(14,\)"):
-        load_statistics(tmp_path / "odd.pkl")
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
@@ -134,11 +102,3 @@ def test_physics_have_to_be_those_of_training(fresh_model: Path, capsys: pytest.
     for unknown in (None, UNKNOWN_PHYSICS):
         check_physics(data.path, unknown, load_physics())
         assert "does not say on which physics it was trained" in capsys.readouterr().err
-
-
-def test_statistics_load_as_they_were_saved(fresh_model: Path, tmp_path: Path) -> None:
-    """The pickle that training writes passes, also of seeded spaces."""
-    shutil.copy(statistics_path(fresh_model), tmp_path / "copy.pkl")
-    statistics = load_statistics(tmp_path / "copy.pkl")
-    assert statistics.obs_rms.mean.shape == (14,)
-    assert statistics.obs_rms.count > 1

@@ -1,6 +1,7 @@
 """A model and what belongs to it on disk: one unit, whole at every instant."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -8,33 +9,56 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.vec_env import RacerVecEnv
-from tests.runs import load, make_fresh
 from training.checkpoints.data import read_model_data
-from training.checkpoints.files import document_path, find_model, find_statistics, statistics_path
+from training.checkpoints.files import document_path, find_model, find_statistics, models_of, statistics_path
+from training.checkpoints.leftovers import clear_leftovers, find_buffer
+from training.checkpoints.pickled import read_pickled
+from training.checkpoints.pruning import prune_checkpoints
+from training.checkpoints.replay_buffer import read_buffer
 from training.checkpoints.saving import remember, save_unit
-from training.checkpoints.statistics import load_statistics
+from training.checkpoints.vec_normalize import observation_moments, statistics_of
 from training.checkpoints.writing import beside
 
 pytestmark = pytest.mark.timeout(60)  # on a busy machine
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs os.fork to die in the middle")
+OLD, NEW = 1, 2
 
 
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """A saved pair that says "old"."""
-    return make_fresh(tmp_path, "a_final", marker="old")
+def make_unit(algorithm: type[BaseAlgorithm] = PPO) -> tuple[BaseAlgorithm, VecNormalize]:
+    """Return a small model with statistics that have seen something."""
+    env = VecNormalize(RacerVecEnv(["track-01"], 2))
+    env.reset()
+    more: dict[str, Any] = {"buffer_size": 40} if algorithm is SAC else {"n_steps": 2, "batch_size": 4}
+    return algorithm("MlpPolicy", env, policy_kwargs={"net_arch": [4]}, device="cpu", **more), env
 
 
-def make_new(old: Path) -> tuple[Any, VecNormalize]:
-    """Return the same model with other statistics, saying "new"."""
-    model, statistics = load(old), load_statistics(statistics_path(old), RacerVecEnv(["track-01"], 4))
-    statistics.obs_rms.mean = statistics.obs_rms.mean + 1.0
-    remember(model, marker="new")
-    return model, statistics
+def save(unit: tuple[Any, VecNormalize], path: Path, version: int) -> None:
+    """Save a unit of which every part tells the version."""
+    model, env = unit
+    remember(model, version=version)
+    observation_moments(env).mean[:] = version
+    if isinstance(model, SAC):
+        seen = np.zeros((2, 14), np.float32)
+        model.replay_buffer.add(seen, seen, np.zeros((2, 3)), np.full(2, version), np.zeros(2), [{}, {}])
+    save_unit(model, env, path, with_buffer=True)
+
+
+def version_of(folder: Path, name: str) -> int:
+    """Return the version of the unit that a name stands for; all parts of it must tell the same."""
+    data = find_model(name, folder)
+    version = data.attributes["version"]
+    assert find_statistics(data).obs_mean == (version,) * 14
+    buffer = find_buffer(data)
+    if data.algorithm.has_buffer:
+        assert buffer is not None
+        assert read_buffer(buffer, 100)["rewards"].max() == version
+    return int(version)
 
 
 def in_child(act: Callable[[], None]) -> int:
@@ -50,113 +74,127 @@ def in_child(act: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def marker_of(path: Path) -> tuple[str, float]:
-    """Return what the pair under a name says, and a number of its statistics; it must belong together."""
-    data = read_model_data(find_model(path))
-    assert load(path)
-    return data.attributes["marker"], float(load_statistics(find_statistics(data)).obs_rms.mean[9])
+def die_at(call: int, folder: Path) -> None:
+    """Let this process be gone, without any cleaning up, just before so many calls that change files of a folder."""
+    calls = 0
 
-
-@posix_only
-def test_killed_at_every_instant_the_pair_is_whole(old: Path, tmp_path: Path) -> None:
-    """Wherever saving is cut off, what is found afterwards is the old pair or the new one, never a mixture."""
-    model, statistics = make_new(old)
-    before = marker_of(old)[1]
-    seen = []
-    for instant in range(30):
-        calls = 0
-
-        def die_when_due(*arguments: Any, instant: int = instant) -> None:
-            nonlocal calls
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal calls
+        changes = event in ("os.rename", "os.remove") or (event == "open" and arguments[1] not in ("r", "rb", None))
+        if changes and str(arguments[0]).startswith(str(folder)):
             calls += 1
-            if calls > instant:
-                os._exit(9)
+            if calls > call:
+                os._exit(137)
 
-        def save(instant: int = instant) -> None:
-            for name in ("fsync", "replace", "rename", "unlink"):
-                real = getattr(os, name)
-                setattr(os, name, lambda *a, real=real, **k: (die_when_due(), real(*a, **k), die_when_due())[1])
-            save_unit(model, statistics, old)
-
-        code = in_child(save)
-        marker, mean = marker_of(old)
-        assert mean == pytest.approx(before + (marker == "new"))
-        seen.append(marker)
-        if code == 0:
-            break
-        if marker == "new":  # put the old one back
-            old.unlink()
-            make_fresh(tmp_path, "a_final", marker="old")
-    assert code == 0, "the loop ends when saving is no longer cut off"
-    assert seen.count("old") >= 4
-    assert seen.count("new") >= 2
+    sys.addaudithook(watch)
 
 
 @posix_only
-def test_a_full_disk_leaves_the_old_pair(old: Path) -> None:
-    """No space for the model: an error, the old pair, and nothing half-written."""
+@pytest.mark.parametrize("algorithm", [PPO, SAC])
+@pytest.mark.parametrize(("old", "new"), [("a_final", "a_final"), ("a_1_steps", "a_2_steps")])
+def test_killed_at_every_instant_the_unit_is_whole(
+    tmp_path: Path, algorithm: type[BaseAlgorithm], old: str, new: str
+) -> None:
+    """Wherever saving and pruning are cut off, the old unit or the new one is found, and the next start tidies up."""
+    unit, seen, code, instant = make_unit(algorithm), [], 137, 0
+    save(unit, tmp_path / "old" / f"{old}.zip", OLD)
+    while code != 0:
+        folder = tmp_path / f"{instant}"
+        shutil.copytree(tmp_path / "old", folder)
+
+        def act(instant: int = instant, folder: Path = folder) -> None:
+            die_at(instant, folder)
+            save(unit, folder / f"{new}.zip", NEW)
+            prune_checkpoints(folder, "a", 1)
+
+        code = in_child(act)
+        assert code in (0, 137)
+        seen.append(version_of(folder, "a"))
+        clear_leftovers(folder, "a")
+        assert version_of(folder, "a") == seen[-1]
+        assert [*folder.glob(".*")] == []
+        for path in folder.glob("*.pkl"):  # they are those of the model beside
+            assert any(statistics_path(model) == path for model in models_of(folder, "a"))
+            assert read_pickled(path).obs_mean[0] in (OLD, seen[-1] if old == new else NEW)
+        instant += 1
+    assert seen == sorted(seen), "first the old one, and from one instant on the new one"
+    assert seen.count(OLD) >= 5
+    assert seen.count(NEW) >= 3
+
+
+@posix_only
+def test_a_full_disk_leaves_the_old_unit(tmp_path: Path) -> None:
+    """No space for the model: an error, the old unit, and nothing half-written."""
     import resource
 
-    model, statistics = make_new(old)
+    unit, path = make_unit(), tmp_path / "a_final.zip"
+    save(unit, path, OLD)
+    content = statistics_path(path).read_bytes()
 
-    def save() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    def act() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, 8_000))
         with pytest.raises(OSError, match="too large"):
-            save_unit(model, statistics, old)
+            save(unit, path, NEW)
 
-    assert in_child(save) == 0
-    assert marker_of(old)[0] == "old"
-    assert not beside(old).exists()
-    assert not beside(statistics_path(old)).exists()
+    assert in_child(act) == 0
+    assert version_of(tmp_path, "a") == OLD
+    assert statistics_path(path).read_bytes() == content
+    assert [*tmp_path.glob(".*")] == []
 
 
-def test_a_failed_write_leaves_the_old_pair(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_failed_write_leaves_the_old_unit(tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails while files are written beside, those in place stay as they are."""
-    model, statistics = make_new(old)
+    unit, path = make_unit(), tmp_path / "a_final.zip"
+    save(unit, path, OLD)
 
     def fail(path: str) -> None:
         Path(path).write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(model, "save", fail)
+    monkeypatch.setattr(unit[part], "save", fail)
     with pytest.raises(OSError, match="No space"):
-        save_unit(model, statistics, old)
-    assert marker_of(old)[0] == "old"
-    assert [path.name for path in old.parent.iterdir() if path.name.startswith(".")] == []
+        save(unit, path, NEW)
+    assert version_of(tmp_path, "a") == read_pickled(statistics_path(path)).obs_mean[0] == OLD
+    assert [*tmp_path.glob(".*")] == []
 
 
-def test_saving_replaces_the_pair(old: Path) -> None:
-    """In the end the new one is there, its statistics as JSON too."""
+def test_saving_replaces_the_unit(tmp_path: Path) -> None:
+    """In the end the new one is there; its statistics are the same, bit by bit, in the model and in both files."""
     import json
 
-    save_unit(*make_new(old), old)
-    marker, mean = marker_of(old)
-    assert marker == "new"
-    document = json.loads(document_path(old).read_text(encoding="utf-8"))
-    assert document["obs_mean"][9] == pytest.approx(mean)
-    assert set(document) >= {"obs_mean", "obs_var", "obs_count", "clip_obs", "epsilon"}
+    unit, path = make_unit(), tmp_path / "a_final.zip"
+    save(unit, path, OLD)
+    save(unit, path, NEW)
+    assert version_of(tmp_path, "a_final") == NEW
+    expected = statistics_of(unit[1])
+    assert find_statistics(read_model_data(path)) == read_pickled(statistics_path(path)) == expected
+    assert json.loads(document_path(path).read_text(encoding="utf-8")) == expected.document()
 
 
-def test_a_reader_may_complete_a_save_first(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A script that looks for the model between the two renames completes the save, and saving does not mind."""
-    real = Path.replace
-
-    def replace(path: Path, target: Path) -> Path:
-        result = real(path, target)
-        if target.suffix == ".pkl":
-            assert marker_of(old)[0] == "new"
-        return result
-
-    monkeypatch.setattr(Path, "replace", replace)
-    save_unit(*make_new(old), old)
-    assert marker_of(old)[0] == "new"
+def test_a_model_says_how_many_were_saved_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the newest ones stay, and the newest is found, also where the clock runs backwards."""
+    unit, times = make_unit(), iter(range(2_000_000_000, 0, -3600))
+    monkeypatch.setattr("time.time", lambda: float(next(times)))
+    for steps in (7, 8, 9):
+        save(unit, tmp_path / f"a_{steps}_steps.zip", steps)
+        prune_checkpoints(tmp_path, "a", 2)
+    assert {path.name for path in tmp_path.glob("*.zip")} == {"a_8_steps.zip", "a_9_steps.zip"}
+    assert version_of(tmp_path, "a") == 9
+    assert read_model_data(tmp_path / "a_9_steps.zip").saves == 3
 
 
-def test_a_model_of_numpy_numbers_is_saved(old: Path) -> None:
-    """Statistics survive the round trip: mean, variance and count, bit by bit."""
-    model, statistics = make_new(old)
-    save_unit(model, statistics, old)
-    loaded = load_statistics(statistics_path(old))
-    for name in ("obs_rms", "ret_rms"):
-        for part in ("mean", "var", "count"):
-            assert np.array_equal(getattr(getattr(loaded, name), part), getattr(getattr(statistics, name), part))
+def test_what_waits_of_another_model_is_not_put_in_place(tmp_path: Path) -> None:
+    """Only what was written with the model that is there; the rest of that run is deleted, and no other run's."""
+    unit, path = make_unit(SAC), tmp_path / "a_final.zip"
+    save(unit, path, OLD)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    save(unit, tmp_path / "b_final.zip", NEW)
+    for file in tmp_path.glob("b_final*"):
+        file.rename(beside(tmp_path / file.name.replace("b_", "a_", 1)))
+    others = [beside(tmp_path / name) for name in ("a_1_final.zip", "ab_final_vecnormalize.pkl")]
+    for other in others:
+        other.write_bytes(b"half")
+    clear_leftovers(tmp_path, "a")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file not in others} == before
+    assert all(other.exists() for other in others)

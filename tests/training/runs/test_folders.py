@@ -81,4 +81,4 @@ def test_setting_aside_takes_no_name_that_is_used_or_about_to_be(tmp_path: Path)
     with hold_run("a-3", models, logs):
         assert set_aside([path], "a", logs) == "a-4"
     assert not path.exists()
-    assert find_model("a-4", models) == model_path(models, "a-4", "final")
+    assert find_model("a-4", models).path == model_path(models, "a-4", "final")
