@@ -91,6 +91,7 @@ READ = {
     "action_repeat": _whole(1, MAX_ACTION_REPEAT),
     "run_seed": _whole(0, MAX_SEED),
     "run_name": _TEXT,
+    "monitored_episodes": _COUNT,
     "physics_fingerprint": _TEXT,
     "track_ids": Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value))),
     "track_fingerprints": Kind(

@@ -1,6 +1,7 @@
 """The fastest clean lap that a run has driven on each track, kept as a recording."""
 
 import dataclasses
+import re
 from pathlib import Path
 
 from racer_env.errors import RecordingError
@@ -9,11 +10,23 @@ from training.console.messages import note
 from training.drives.recording import Recording, load_recording, save_recording
 
 RECORDS_FOLDER = "records"
+_DRIVER = re.compile(r".* at (?P<steps>[\d,]+) steps")  # its name in a recording
 
 
 def record_path(log_dir: Path, track_id: str) -> Path:
     """Return the path of a run's record lap on a track."""
     return log_dir / RECORDS_FOLDER / f"{track_id}.npz"
+
+
+def remove_later_laps(log_dir: Path, steps: int) -> None:
+    """Remove the record laps of drivers that were trained for longer; those that do not say stay."""
+    for path in (log_dir / RECORDS_FOLDER).glob("*.npz"):
+        try:
+            driver = _DRIVER.fullmatch(load_recording(path).driver)
+        except RecordingError:
+            continue
+        if driver is not None and int(driver["steps"].replace(",", "")) > steps:
+            path.unlink()
 
 
 class FastestLaps:

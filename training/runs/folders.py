@@ -11,22 +11,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from racer_env.errors import ModelError, RunError
-from training.checkpoints.data import ModelData
-from training.checkpoints.files import (
-    BEST,
-    COMPANIONS,
-    PERIODIC,
-    TAGGED,
-    model_path,
-    models_of,
-    readable_models,
-    run_of,
-    save_order,
-)
+from training.checkpoints.files import PERIODIC, TAGGED, models_of
 from training.checkpoints.leftovers import clear_leftovers
 from training.checkpoints.pruning import delete_model
-from training.checkpoints.writing import move
-from training.console.messages import note
 
 RECORD_NAME = "config.json"  # record of what the run was started with
 _STRETCH = re.compile(r"config_from_(?P<steps>\d+)_steps\.json")
@@ -47,7 +34,7 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
     """
     if wanted is None:
         numbers = itertools.count(1)
-        return next(name for n in numbers if not _is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
+        return next(name for n in numbers if not is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
     ends_as_files_do = PERIODIC.fullmatch(wanted) or TAGGED.fullmatch(wanted)
     if not re.fullmatch(r"\w[\w.-]*", wanted) or len(wanted.encode()) > MAX_NAME or ends_as_files_do:
         raise ModelError(
@@ -59,7 +46,7 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
     folder = logs_dir / wanted
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise ModelError(f"{folder} is no folder of its own; choose another --run-name, or put it elsewhere")
-    if not may_exist and _is_used(wanted, models_dir, logs_dir):
+    if not may_exist and is_used(wanted, models_dir, logs_dir):
         raise ModelError(
             f"there are files of a run {wanted!r} already; choose another --run-name, go on with --resume, "
             "or replace them with --overwrite"
@@ -93,7 +80,14 @@ def last_record(log_dir: Path, steps: int) -> Path:
     return record_path(log_dir, max(earlier, default=0))
 
 
-def _is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
+def later_records(log_dir: Path, steps: int) -> list[Path]:
+    """Return the records of the stretches of a run that began at or after a step counter."""
+    begins = {path: _STRETCH.fullmatch(path.name) for path in log_dir.glob("config_from_*_steps.json")}
+    return [path for path, begin in begins.items() if begin is not None and int(begin["steps"]) >= steps]
+
+
+def is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
+    """Return whether there are models or logs of a run of that name."""
     return (logs_dir / run).exists() or bool(models_of(models_dir, run))
 
 
@@ -173,52 +167,3 @@ def remove_run(run: str, models_dir: Path, logs_dir: Path) -> None:
         delete_model(path)
     if (logs_dir / run).is_dir():
         shutil.rmtree(logs_dir / run)
-
-
-# --- What would be replaced or mixed up ---
-
-
-def keep_later(resumed: ModelData, logs_dir: Path) -> None:
-    """Set aside what a run has saved since the model it is resumed from; the best model is copied and also stays."""
-    folder, run = resumed.path.parent, run_of(resumed.path)
-    best = model_path(folder, run, BEST)
-    later = [data.path for data in readable_models(folder, run) if save_order(data) > save_order(resumed)]
-    if any(path != best for path in later):
-        other = set_aside(later, run, logs_dir, copied=[best])
-        note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}")
-
-
-def set_aside(models: Sequence[Path], run: str, logs_dir: Path, copied: Sequence[Path] = ()) -> str:
-    """Make some models of a run a separate run, named after it with a number; return that name.
-
-    Args:
-        models: Paths of the models to move.
-        run: Name of the run they belong to.
-        logs_dir: Folder of logs, in which the new name must be free.
-        copied: Models that stay and are copied.
-    """
-    folder = models[0].parent
-    for number in itertools.count(1):
-        other = f"{run}-{number}"
-        if _is_used(other, folder, logs_dir):
-            continue
-        try:
-            with hold_run(other, folder, logs_dir):
-                for path in models:
-                    _set_aside(path, path.with_name(other + path.name.removeprefix(run)), path in copied)
-            return other
-        except ModelError:  # another run of that name is just beginning
-            continue
-    raise AssertionError("numbers do not end")
-
-
-def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
-    parts = [place for place in COMPANIONS if place(path).is_file()]
-    for place in parts:
-        shutil.copy2(place(path), place(kept))
-    if is_copied:
-        shutil.copy2(path, kept)
-        return
-    move(path, kept)  # at every instant, one of the two is whole
-    for place in parts:
-        place(path).unlink()

@@ -24,13 +24,15 @@ from training.console.parser import DONE
 from training.evaluation.course import Course, CourseCars
 from training.runs.beginning import check_beginning, make_model
 from training.runs.best_model import BestModelCallback, best_score_of
+from training.runs.branches import keep_later, set_aside
 from training.runs.checkpointing import CheckpointPairCallback
 from training.runs.doubts import doubts_about
 from training.runs.ending import save_final, save_interrupted, say_end
 from training.runs.environment import make_training_env
 from training.runs.fastest_laps import FastestLaps
-from training.runs.folders import choose_run_name, claim_folders, hold_run, keep_later, remove_run, set_aside
+from training.runs.folders import choose_run_name, claim_folders, hold_run, remove_run
 from training.runs.health import HealthCallback
+from training.runs.history import EpisodeCounter
 from training.runs.metrics import RacerMetricsCallback
 from training.runs.options import name_prefix
 from training.runs.plan import Plan
@@ -109,6 +111,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         best = _make_best(run, env, stack)
         callbacks: list[BaseCallback] = [
             HealthCallback(env),
+            EpisodeCounter(run.log_dir),
             metrics,
             *schedules_for(run.settings, is_off_policy),
             _make_checkpointing(run, env),

@@ -8,7 +8,8 @@ import pytest
 from racer_env.errors import ModelError
 from tests.runs import make_fresh
 from training.checkpoints.files import find_model, model_path, models_of
-from training.runs.folders import check_removable, choose_run_name, hold_run, set_aside
+from training.runs.branches import set_aside
+from training.runs.folders import check_removable, choose_run_name, hold_run
 
 pytestmark = pytest.mark.timeout(60)
 

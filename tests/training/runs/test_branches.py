@@ -1,0 +1,141 @@
+"""Branches of a run: one history each, and none of it lost."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from racer_env.physics import load_physics
+from racer_env.tracks import Track
+from tests.runs import data_of, ppo, rewritten
+from training import report
+from training.drivers.loading import load_driver
+from training.drives.recording import record, save_recording
+from training.runs import branches
+
+pytestmark = pytest.mark.timeout(60)
+
+FORK, END, MORE = 8000, 16384, 4096
+# Eight cars whose episodes end after a second.
+ARGUMENTS = ("--num-envs", "8", "--checkpoint-freq", str(FORK), "--set", "steps_per_car=512", "--set", "epochs=1")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory, short_config: str, track: Track) -> Path:
+    """A folder with a run ``it`` that has a checkpoint on the way and a record lap from after it."""
+    folder = tmp_path_factory.mktemp("original")
+    assert ppo(folder, "--run-name", "it", "--timesteps", str(END), "--config", short_config, *ARGUMENTS) == 0
+    for name, steps in (("track-01", "16,000"), ("track-02", "8,000")):
+        recording = record(f"it at {steps} steps", track, [np.array([0.0, 1.0, 0.0])] * 20)
+        save_recording(recording, folder / "logs" / "it" / "records" / f"{name}.npz")
+    return folder
+
+
+@pytest.fixture
+def run(original: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(original, tmp_path / "copy"))
+
+
+def go_on(run: Path, model: str = f"it_{FORK}_steps") -> int:
+    """Resume a model for one rollout."""
+    return ppo(run, "--resume", str(run / "models" / model), "--timesteps", str(MORE))
+
+
+def episodes(run: Path, name: str) -> list[str]:
+    """Return the lines of a run's monitor file."""
+    return (run / "logs" / name / "monitor.csv").read_text(encoding="utf-8").splitlines()[2:]
+
+
+def steps_of(run: Path, name: str) -> list[int]:
+    """Return the steps at which a run logged a figure."""
+    events = EventAccumulator(str(run / "logs" / name))
+    events.Reload()
+    return [event.step for event in events.Scalars("reward/progress")]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder with their content."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_branch_takes_its_history_along(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that was logged is the branch's; the run that goes on keeps what was logged up to the model."""
+    before, logs = files(run / "logs" / "it"), run / "logs"
+    driven, at_fork = episodes(run, "it"), data_of(run, f"it_{FORK}_steps").attributes["monitored_episodes"]
+    assert 0 < at_fork < len(driven) == data_of(run, "it_final").attributes["monitored_episodes"]
+    assert go_on(run) == 0
+    error = capsys.readouterr().err
+    assert f"what 'it' has saved since it_{FORK}_steps.zip is kept as the run 'it-1', with its logs" in error
+    assert f"keeps {at_fork:,} of {len(driven):,} episodes" in error
+    assert files(logs / "it-1") == before
+    assert episodes(run, "it")[:at_fork] == driven[:at_fork]
+    assert len(episodes(run, "it")) == data_of(run, "it_final").attributes["monitored_episodes"] < len(driven)
+    assert max(steps_of(run, "it")) == FORK + MORE
+    assert max(steps_of(run, "it-1")) == END
+    assert [path.name for path in (logs / "it" / "records").iterdir()] == ["track-02.npz"]
+    assert go_on(run) == 0
+    assert (logs / "it-2" / f"config_from_{FORK}_steps.json").is_file()
+
+
+def test_a_branch_is_a_run_of_its_own(run: Path) -> None:
+    """It is reported, driven and resumed under its name."""
+    assert go_on(run) == 0
+    places = ["--models-dir", str(run / "models"), "--logs-dir", str(run / "logs")]
+    assert report.main(["it-1", *places]) == 0
+    assert load_driver("it-1", load_physics(), models_dir=run / "models")
+    assert ppo(run, "--resume", "it-1", "--timesteps", str(MORE)) == 0
+    assert data_of(run, "it-1_final").steps == END + MORE
+    assert max(steps_of(run, "it-1")) == END + MORE
+
+
+@pytest.mark.parametrize("broken", ["_copy_logs", "_set_aside", "cut_history"])
+def test_a_kill_while_a_branch_is_set_aside_loses_nothing(
+    run: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """Whenever it comes, the next attempt completes the same branch."""
+    before = files(run / "logs" / "it")
+    real, calls = getattr(branches, broken), []
+
+    def killed(*arguments: Any, **named: Any) -> None:
+        calls.append(arguments)
+        if len(calls) == 2 or broken != "_set_aside":
+            raise MemoryError
+        real(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(branches, broken, killed)
+        with pytest.raises(MemoryError):
+            go_on(run)
+    assert go_on(run) == 0
+    assert files(run / "logs" / "it-1") == before
+    assert data_of(run, "it-1_final").steps == END
+    assert data_of(run, f"it-1_{2 * FORK}_steps").steps == 2 * FORK
+    assert data_of(run, "it_final").steps == FORK + MORE
+    assert not (run / "logs" / "it-2").exists()
+
+
+def test_what_a_killed_run_drove_after_its_last_model_is_taken_out(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is driven again; nothing else of it is set aside."""
+    for path in (run / "models").glob("it_*"):
+        if f"_{FORK}_steps" not in path.name:
+            path.unlink()
+    driven, at_fork = len(episodes(run, "it")), data_of(run, f"it_{FORK}_steps").attributes["monitored_episodes"]
+    assert go_on(run, f"it_{FORK}_steps") == 0
+    assert f"keeps {at_fork:,} of {driven:,} episodes" in capsys.readouterr().err
+    assert not (run / "logs" / "it-1").exists()
+
+
+def test_a_model_that_does_not_count_its_episodes(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of an earlier version: the monitor file stays whole, and that is said."""
+    path = run / "models" / f"it_{FORK}_steps.zip"
+    rewritten(path, path.with_suffix(".new"), lambda data: data.pop("monitored_episodes")).replace(path)
+    driven = episodes(run, "it")
+    assert go_on(run) == 0
+    assert "does not say how many" in capsys.readouterr().err
+    assert episodes(run, "it")[: len(driven)] == driven
