@@ -1,7 +1,7 @@
 """What the toolkit needs to know about an algorithm of stable-baselines3."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from training.algorithms.settings import Settings
@@ -32,6 +32,7 @@ class Algorithm:
         has_buffer: Whether it learns from a replay buffer.
         in_weights: Hyper-parameters that only set a fresh network's initial weights; loaded weights bring their own.
         adapted: Hyper-parameters that are initial values, which training then adapts.
+        stored: Hyper-parameters that stable-baselines3 itself stores in a model, with their names there.
     """
 
     name: ClassVar[str]
@@ -49,6 +50,7 @@ class Algorithm:
     has_buffer: ClassVar[bool] = False
     in_weights: ClassVar[tuple[str, ...]] = ()
     adapted: ClassVar[tuple[str, ...]] = ()
+    stored: ClassVar[dict[str, str]] = {"learning_rate": "learning_rate", "gamma": "gamma"}
 
     @property
     def script(self) -> str:
@@ -75,6 +77,15 @@ class Algorithm:
             total_steps: Step counter at which the run ends, with the steps of a resumed model.
         """
         raise NotImplementedError
+
+    def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the hyper-parameters of a model that was trained by other means, as far as its file tells them.
+
+        Args:
+            attributes: Attributes in the model's file; those that are pickled are objects.
+        """
+        plain = {name: attributes.get(key) for name, key in self.stored.items()}
+        return {name: value for name, value in plain.items() if type(value) in (int, float)}
 
     def make_model(
         self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str

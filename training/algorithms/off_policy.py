@@ -34,6 +34,10 @@ class OffPolicy(Algorithm):
     cars_on_several_tracks = 32
     to_drive: ClassVar[dict[str, Any]] = {"learning_rate": 0.0, "train_freq": 1, "buffer_size": 1}
     has_buffer = True
+    stored: ClassVar[dict[str, str]] = {
+        **Algorithm.stored,
+        **{name: name for name in ("gradient_steps", "batch_size", "tau", "buffer_size", "learning_starts")},
+    }
 
     def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the arguments that all of them have; ``settings`` are ``OffPolicySettings``."""

@@ -36,8 +36,32 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     }
     yield from _changes(known, now)
     yield from _changes(as_document(before), as_document(run.settings))
+    if "hyperparameters" not in resumed.attributes:
+        yield from _changes_of_arguments(resumed, run)
     yield from _changes_of_config(resumed, run.config)
     yield from _changes(options.evaluated, {name: getattr(options, name) for name in options.evaluated})
+
+
+def own_settings(data: ModelData) -> dict[str, Any]:
+    """Return the hyper-parameters that a model was trained with, by whatever means, as far as its file tells them."""
+    own: dict[str, Any] | None = data.get("hyperparameters", dict, None)
+    if own is not None:
+        return own
+    return {**data.algorithm.settings_in(data.attributes), "action_repeat": data.action_repeat}
+
+
+def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:
+    """Yield sentences about a model that was trained by other means: what no hyper-parameter here can express."""
+    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
+    if callable(arguments["learning_rate"]):
+        del arguments["learning_rate"]  # it is said when the model is loaded
+        yield "the learning rate falls over the run from here on; what it was is not known to do so"
+    for name in sorted(set(arguments) & set(resumed.pickled)):
+        yield f"{name} is {arguments[name]} from here on; what it was is a pickle in the file, which stays closed"
+    plain = {name: value for name, value in resumed.attributes.items() if name not in resumed.pickled}
+    yield from _changes(plain, arguments)
+    if "action_repeat" not in resumed.attributes:
+        yield "the model does not say how many ticks it holds an action; it is taken to be 1"
 
 
 def _changes_of_config(resumed: ModelData, config: AiConfig) -> Iterator[str]:

@@ -19,7 +19,7 @@ from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
-from training.runs.changes import changes_of
+from training.runs.changes import changes_of, own_settings
 from training.runs.folders import check_removable, choose_run_name
 from training.runs.options import TrainingOptions, name_prefix
 from training.runs.run import Run
@@ -122,7 +122,7 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
     settings, beginning, resumes = algorithm.settings(), options.beginning, options.resumed is not None
     if beginning is None:
         return settings, overridden(settings, options.hyperparameters, options.assignments)
-    own, fixed = beginning.data.get("hyperparameters", dict, {}), algorithm.fixed(resumes)
+    own, fixed = own_settings(beginning.data), algorithm.fixed(resumes)
     carried = [name for name in as_document(settings) if name in own and (resumes or name in fixed)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
     after = overridden(before, options.hyperparameters, options.assignments)

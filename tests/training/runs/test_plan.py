@@ -2,11 +2,16 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import stable_baselines3
+from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ConfigError, ModelError, RacerError, TrackError
+from racer_env.vec_env import RacerVecEnv
 from tests.runs import folders
+from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_named
 from training.runs.options import make_options, make_parser
 from training.runs.plan import Plan, make_plan
@@ -117,3 +122,43 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
     with pytest.raises(ModelError, match=r"--overwrite would delete .*logs.*lap, with which the run begins"):
         plan_of(moved, "--resume", str(moved / "elsewhere" / "lap_final.zip"), "--overwrite")
     assert (moved / "logs" / "lap" / "monitor.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "kept", "told"),
+    [
+        (
+            "PPO",
+            PPO,
+            {"gamma": 0.9, "steps_per_car": 2048, "minibatches": 64, "learning_rate": 3e-4, "action_repeat": 1},
+            {
+                "the learning rate falls over the run from here on; what it was is not known to do so",
+                "clip_range is 0.2 from here on; what it was is a pickle in the file, which stays closed",
+                "the model does not say how many ticks it holds an action; it is taken to be 1",
+            },
+        ),
+        (
+            "SAC",
+            algorithm_named("SAC"),
+            {"gamma": 0.9, "gradient_steps": 1, "buffer_size": 1_000_000, "learning_starts": 100, "action_repeat": 1},
+            {
+                "train_freq is 1 from here on; what it was is a pickle in the file, which stays closed",
+                "ent_coef is auto_0.02 from here on; it was auto",
+                "the model does not say how many ticks it holds an action; it is taken to be 1",
+            },
+        ),
+    ],
+)
+def test_a_model_of_stable_baselines3_alone_keeps_what_it_has(
+    tmp_path: Path, name: str, script: Algorithm, kept: dict[str, Any], told: set[str]
+) -> None:
+    """And what cannot be kept is told."""
+    env = VecNormalize(RacerVecEnv("track-01", 2))
+    plain: Any = getattr(stable_baselines3, name)
+    (tmp_path / "models").mkdir()
+    plain("MlpPolicy", env, gamma=0.9).save(tmp_path / "models" / "plain_final.zip")
+    env.save(str(tmp_path / "models" / "plain_final_vecnormalize.pkl"))
+    arguments = make_parser(script).parse_args(["--resume", "plain", *folders(tmp_path)])
+    plan = make_plan(script, make_options(script, arguments), None)
+    assert {setting: getattr(plan.run.settings, setting) for setting in kept} == kept
+    assert set(plan.sentences) == told

@@ -4,6 +4,7 @@ Source: Schulman et al. (2017), "Proximal policy optimization algorithms".
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -68,6 +69,15 @@ class Ppo(Algorithm):
     output = "clipped"
     head = ("mlp_extractor.policy_net", "action_net")
     in_weights = ("log_std", "bias")
+    stored: ClassVar[dict[str, str]] = {
+        **Algorithm.stored,
+        "epochs": "n_epochs",
+        "steps_per_car": "n_steps",
+        "gae_lambda": "gae_lambda",
+        "entropy_coefficient": "ent_coef",
+        "value_coefficient": "vf_coef",
+        "max_gradient_norm": "max_grad_norm",
+    }
 
     def arguments(self, settings: PpoSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return PPO's arguments: few cars take more steps each, to keep rollouts long; minibatches are equal."""
@@ -86,6 +96,14 @@ class Ppo(Algorithm):
             "vf_coef": settings.value_coefficient,
             "max_grad_norm": settings.max_gradient_norm,
         }
+
+    def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return PPO's hyper-parameters, in which the size of a minibatch is told by their number."""
+        own = super().settings_in(attributes)
+        batch, cars = attributes.get("batch_size"), attributes.get("n_envs")
+        if "steps_per_car" in own and type(batch) is type(cars) is int and batch > 0:
+            own["minibatches"] = max(1, own["steps_per_car"] * cars // batch)
+        return own
 
     def make_model(
         self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str

@@ -4,7 +4,7 @@ Source: Haarnoja et al. (2018), "Soft actor-critic algorithms and applications".
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from training.algorithms.off_policy import OffPolicy, OffPolicySettings
 from training.algorithms.settings import setting
@@ -28,6 +28,7 @@ class Sac(OffPolicy):
     output = "tanh"
     head = ("actor.latent_pi", "actor.mu")
     adapted = ("entropy",)
+    stored: ClassVar[dict[str, str]] = {**OffPolicy.stored, "target_entropy": "target_entropy"}
 
     def arguments(self, settings: SacSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return SAC's arguments, which do not depend on the number of cars."""
