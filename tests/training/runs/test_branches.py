@@ -11,16 +11,17 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from tests.runs import data_of, ppo, rewritten
-from training import report
 from training.drivers.loading import load_driver
 from training.drives.recording import record, save_recording
+from training.reports.run_log import RunLog
 from training.runs import branches
+from training.runs.folders import check_run_folder
 
 pytestmark = pytest.mark.timeout(60)
 
 FORK, END, MORE = 8000, 16384, 4096
-# Eight cars whose episodes end after a second.
-ARGUMENTS = ("--num-envs", "8", "--checkpoint-freq", str(FORK), "--set", "steps_per_car=512", "--set", "epochs=1")
+# Cars whose episodes end after a second.
+ARGUMENTS = ("--num-envs", "32", "--checkpoint-freq", str(FORK), "--set", "epochs=1")
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,8 @@ def test_a_branch_takes_its_history_along(run: Path, capsys: pytest.CaptureFixtu
 def test_a_branch_is_a_run_of_its_own(run: Path) -> None:
     """It is reported, driven and resumed under its name."""
     assert go_on(run) == 0
-    places = ["--models-dir", str(run / "models"), "--logs-dir", str(run / "logs")]
-    assert report.main(["it-1", *places]) == 0
+    log = RunLog(check_run_folder("it-1", run / "logs"))  # of which the report is made
+    assert log.curve("reward/progress") is not None
     assert load_driver("it-1", load_physics(), models_dir=run / "models")
     assert ppo(run, "--resume", "it-1", "--timesteps", str(MORE)) == 0
     assert data_of(run, "it-1_final").steps == END + MORE

@@ -117,8 +117,8 @@ def test_runs_stand_side_by_side_under_their_names(trained: Path) -> None:
 
 def test_no_more_pictures_than_are_shown(tmp_path: Path, short_config: str) -> None:
     """TensorBoard shows ten of a name: of many evaluations, ten are drawn, evenly, the last one among them."""
-    arguments = ["--num-envs", "8", "--timesteps", "6000", "--eval-freq", "480", "--config", short_config]
-    assert ppo(tmp_path, "--run-name", "it", *arguments) == 0
+    quick = ["--num-envs", "32", "--set", "epochs=1", "--eval-laps", "1", "--config", short_config]
+    assert ppo(tmp_path, "--run-name", "it", "--timesteps", "4096", "--eval-freq", "256", *quick) == 0
     events = EventAccumulator(str(tmp_path / "logs" / "it"), size_guidance={"images": 0})
     events.Reload()
     evaluated = [event.step for event in events.Scalars("eval/clean_laps")]
