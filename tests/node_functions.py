@@ -5,6 +5,7 @@ limits between two polynomials, tiny ones.
 """
 
 import argparse
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -90,6 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=10_000_000, help="of each function (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the arguments (default: %(default)s)")
     options = parser.parse_args(argv)
+    if shutil.which("node") is None:
+        parser.error("needs node, which is not on the PATH; install Node.js 20 or later")
     version = subprocess.run(["node", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     random, total = np.random.default_rng(options.seed), 0
     for function, name in enumerate(FUNCTIONS):

@@ -19,6 +19,7 @@ from racer_env.bridge.engine import BridgeEngine
 from racer_env.bridge.url import AUTO
 from racer_env.contract import Placement
 from racer_env.engine import Engine
+from racer_env.errors import RacerError
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import ALL_TRACKS, Track, load_tracks
@@ -137,9 +138,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--track-id", nargs="+", default=[ALL_TRACKS], help="as for the scripts (default: all)")
     parser.add_argument("--seed", type=int, default=0, help="of starts and actions (default: %(default)s)")
     options = parser.parse_args(argv)
-    tracks = load_tracks(options.track_id, None)
-    with contextlib.closing(Bridge(AUTO, tracks=tracks)) as bridge:
-        found = provoke(tracks, bridge, options.cars, options.ticks, options.seed)
+    try:
+        tracks = load_tracks(options.track_id, None)
+        with contextlib.closing(Bridge(AUTO, tracks=tracks)) as bridge:
+            found = provoke(tracks, bridge, options.cars, options.ticks, options.seed)
+    except RacerError as error:
+        parser.error(str(error))
     print(
         f"{found.ticks:,} ticks of {options.cars:,} cars, {found.contacts:,} of them at a wall: numbers of "
         f"{found.numbers:,} cars differ, by up to {found.largest:.1e}, and discrete values of {found.discrete:,} cars"

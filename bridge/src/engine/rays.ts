@@ -73,8 +73,8 @@ export class RayCaster {
       const ey = wallY[segment + 1] - wallY[segment];
       const cross = dx * ey - dy * ex;
       const side = ax * dy - ay * dx;
-      // The lines meet at the share side / cross of the segment, which must be in [0, 1].
-      if (side * cross < 0 || Math.abs(side) > Math.abs(cross) || Math.abs(cross) < PARALLEL) continue;
+      // The lines meet at the share side / cross of the segment, which is in [0, 1] if it and the rest have one sign.
+      if (side * (cross - side) < 0 || Math.abs(cross) < PARALLEL) continue;
       const distance = (ax * ey - ay * ex) / cross;
       if (distance >= 0 && distance < nearest) nearest = distance;
     }
