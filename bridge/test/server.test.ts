@@ -133,20 +133,31 @@ describe("the server", { timeout: 20_000 }, () => {
     assert.equal(resets(), 1);
   });
 
-  test("takes turns, so that a client that floods it hardly delays another", async () => {
-    const { counting, resets } = countingServer();
-    const port = await counting.listen(0);
-    const quiet = await Client.connect(port);
-    const flooding = await dial(port, UPGRADE);
-    await once(flooding, "data");
-    flooding.resume();
-    const reset = frame(0x81, [...Buffer.from('{"type":"reset"}')]);
-    flooding.write(Buffer.concat(new Array(2000).fill(reset)));
-    for (let count = 0; count < 20; count++) await quiet.ask(STEP);
-    assert.ok(resets() < 500, `${resets()} resets between 20 steps`);
-    flooding.destroy();
-    await counting.close();
-  });
+  const FLOODS = {
+    resets: frame(0x81, [...Buffer.from('{"type":"reset"}')]),
+    "what is no JSON": frame(0x81, [0x7b]),
+    "binary frames out of place": frame(0x82, []),
+    pings: frame(0x89, []),
+  };
+  for (const [name, message] of Object.entries(FLOODS)) {
+    test(`takes turns, so that a client that floods it hardly delays another: ${name}`, async () => {
+      const quiet = await Client.connect(port);
+      const flooding = await dial(port, UPGRADE);
+      await once(flooding, "data");
+      flooding.write(message);
+      const [{ length }] = await once(flooding, "data"); // of the reply to one message
+      let received = 0;
+      flooding.on("data", (data) => {
+        received += data.length;
+      });
+      flooding.write(Buffer.concat(new Array(2000).fill(message)));
+      for (let count = 0; count < 20; count++) await quiet.ask(STEP);
+      assert.ok(received < 500 * length, `${received / length} replies between 20 steps`);
+      flooding.destroy();
+      quiet.socket.close();
+      await until(() => server.connectionCount === 0);
+    });
+  }
 
   test("closes with 1008 on a message in too many frames", async () => {
     const more = new Array(1024).fill(frame(0x00, [])); // continues a message and does not end it
