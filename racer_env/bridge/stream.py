@@ -43,7 +43,8 @@ class Stream(socket.socket):
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return up to ``size`` bytes."""
         if not self._buffer:
-            self._check_deadline()
+            if time.monotonic() > self._deadline:
+                raise TimeoutError
             self._buffer = memoryview(self._poll() or self._wait())
             self._budget -= len(self._buffer)
             if self._budget < 0:
@@ -53,8 +54,10 @@ class Stream(socket.socket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send some of the bytes and return how many."""
-        self._check_deadline()
-        self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self.settimeout(left_s)
         return super().send(data, flags)
 
     def take_ping(self) -> bytes | None:
@@ -78,10 +81,6 @@ class Stream(socket.socket):
     def has_message(self) -> bool:
         """Whether a message, or the beginning of one, waits to be read; only after ``take_ping``."""
         return begins_message(self._buffer)
-
-    def _check_deadline(self) -> None:
-        if time.monotonic() > self._deadline:
-            raise TimeoutError
 
     def _poll(self) -> bytes:
         """Ask for data repeatedly for a moment, as most replies arrive within it.
