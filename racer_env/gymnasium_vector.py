@@ -42,6 +42,8 @@ class RacerVectorEnv(Documented, VectorEnv[npt.NDArray[np.float32], npt.NDArray[
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
 
+    closed = True  # until there is something to close
+
     def __init__(
         self, num_envs: int | None = None, *, autoreset_mode: AutoresetMode | str = MODES[0], **arguments: Any
     ) -> None:
@@ -58,7 +60,6 @@ class RacerVectorEnv(Documented, VectorEnv[npt.NDArray[np.float32], npt.NDArray[
             ConfigError: An argument is out of range, or asks for something that a bridge cannot do.
             TrackError: A track does not exist or is wrong.
         """
-        self.closed = True  # until there is something to close
         mode = _checked_mode(autoreset_mode)
         self._begins_late = mode is AutoresetMode.NEXT_STEP
         self._fleet = Fleet(num_envs=num_envs, begins_late=self._begins_late, **arguments)

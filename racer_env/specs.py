@@ -11,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from racer_env.bridge.bridge import Bridge
 from racer_env.config import AiConfig
+from racer_env.physics import load_physics
 from racer_env.tracks import Track, UnseenTrack
 
 
@@ -43,7 +44,9 @@ class Documented:
 
 
 def plain(value: Any) -> Any:
-    """Return an argument of an environment as JSON has it, such that it means the same."""
+    """Return an argument of an environment as JSON has it, such that it means the same; itself if there is no such."""
+    if isinstance(value, Track) and value.physics.fingerprint != load_physics().fingerprint:
+        return value  # its file would not tell its physics, so JSON has to refuse it
     if isinstance(value, AiConfig | Track):
         return value.to_json()
     if isinstance(value, UnseenTrack):

@@ -1,5 +1,6 @@
 """The specification that Gymnasium keeps of an environment, as JSON and back."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -12,7 +13,8 @@ from racer_env import ENV_ID, RacerEnv
 from racer_env.config import AiConfig
 from racer_env.contract import RewardWeights
 from racer_env.errors import ConfigError, TrackError
-from racer_env.project import DEFAULT_CONFIG_PATH
+from racer_env.physics import Physics
+from racer_env.project import DEFAULT_CONFIG_PATH, DEFAULT_PHYSICS_PATH
 from racer_env.project import DEFAULT_TRACKS_DIR as TRACKS
 from racer_env.rendering.scene import View
 from racer_env.specs import plain
@@ -34,7 +36,7 @@ def again(env: Any) -> EnvSpec:
         {"track_id": "all", "config": SPEEDY, "render_mode": None, "bridge_url": "embedded"},
         {"track_id": ("track-02", "procedural-oval:1"), "config": AiConfig(RewardWeights(speed_bonus=1.0))},
         {"track_id": [TRACKS / "track-02.json"], "config_path": DEFAULT_CONFIG_PATH, "tracks_dir": TRACKS},
-        {"view": View(size=(320, 200), camera="follow"), "render_mode": "rgb_array"},
+        {"view": View(size=(96, 64), trails=False), "render_mode": "rgb_array"},
     ],
 )
 def test_every_argument_comes_back(arguments: dict[str, Any]) -> None:
@@ -56,6 +58,15 @@ def test_tracks_come_back_whatever_they_were(track: Track) -> None:
     env = gymnasium.make(ENV_ID, track_id=(each for each in (track, "track-02")))
     assert json.loads(env.spec.to_json())["kwargs"]["track_id"] == [own, "track-02"]  # type: ignore[union-attr]
     assert gymnasium.make(again(env)).unwrapped.track.fingerprint == track.fingerprint
+
+
+def test_physics_of_one_s_own_are_not_lost_in_silence(track: Track) -> None:
+    """A track's file would not tell them, so JSON refuses such a track."""
+    document = json.loads(DEFAULT_PHYSICS_PATH.read_text(encoding="utf-8"))
+    document["rays"]["maxDistance"] *= 0.5
+    env = gymnasium.make(ENV_ID, track_id=dataclasses.replace(track, physics=Physics(document)))
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        env.spec.to_json()  # type: ignore[union-attr]
 
 
 def test_many_cars_come_back() -> None:

@@ -225,7 +225,7 @@ def test_pictures_of_held_actions_come_as_the_game_goes() -> None:
     clock = FakeClock()
     env.reset()
     env.render()
-    env._scene._window.metronome = clock.metronome()  # type: ignore[union-attr]
+    env._fleet.scene._window.metronome = clock.metronome()  # type: ignore[union-attr]
     for _ in range(16):
         env.step(np.array([FORWARD]))
         env.render()
