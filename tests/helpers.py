@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits, RewardWeights
@@ -55,6 +56,14 @@ DISCRETE_COLUMNS = [
     for name in ("surface", "lap", "checkpoint", "wallContact", "stillnessCounter", "terminated", "truncated")
 ]
 COMPONENTS = ("progress", "speed", "wall", "offTrack", "backward", "stillness")
+
+
+def make_link(path: Path, target: Path) -> None:
+    """Make a symbolic link, or skip the test."""
+    try:
+        path.symlink_to(target)
+    except OSError:
+        pytest.skip("this system makes no links")
 
 
 def with_limits(max_steps: int = 3000, stillness_timeout_ticks: int = 180) -> AiConfig:

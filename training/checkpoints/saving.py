@@ -1,5 +1,6 @@
 """Saving a model with everything that belongs to it: one renaming makes it visible, whole."""
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from training.checkpoints.files import STATISTICS, buffer_path, document_path, s
 from training.checkpoints.pruning import prune_buffers
 from training.checkpoints.replay_buffer import write_buffer
 from training.checkpoints.vec_normalize import statistics_of, write_document
-from training.checkpoints.writing import beside, digest_of, flush_folder, move
+from training.checkpoints.writing import beside, digest_of, flush_folder, move, naming
 from training.console.interruption import Interruption
 
 NO_BUFFER = "none"  # instead of the digest, if there is no replay buffer
@@ -47,7 +48,9 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
             saves = vars(model).get("saves", 0) + 1
             remember(model, saves=saves, buffer_digest=buffer_digest)
             remember(model, **{STATISTICS: statistics_of(statistics).document()})
-            model.save(name)
+            content = io.BytesIO()
+            model.save(content)  # PyTorch's error about a full disk says neither file nor reason
+            Path(name).write_bytes(content.getvalue())
 
         parts[path] = write_model  # after the buffer, as it needs the digest
         parts[document_path(path)] = lambda name: write_document(statistics, name)
@@ -71,6 +74,8 @@ def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_b
 
 
 def _write_beside(path: Path, write: Callable[[str], Any]) -> None:
-    write(str(beside(path)))
-    with beside(path).open("rb+") as file:
-        os.fsync(file.fileno())
+    beside(path).unlink(missing_ok=True)  # a link there would be written through
+    with naming(beside(path)):
+        write(str(beside(path)))
+        with beside(path).open("rb+") as file:
+            os.fsync(file.fileno())

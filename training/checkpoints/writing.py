@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from training.console.messages import note
+
 PATIENCE = 1.0  # seconds in which a refused renaming is tried again
 
 
@@ -33,12 +35,33 @@ def move(source: Path, target: Path) -> None:
             return
 
 
+def without_link(path: Path) -> Path:
+    """Return a path that is about to be written to, after deleting a link there: what it leads to is not the run's."""
+    if path.is_symlink():
+        note(f"{path} was a link to {path.readlink()}; a file of its own takes its place")
+        path.unlink()
+    return path
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an error name the file that could not be written; that of a full disk names none."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield the path to write a file to; it takes its name once it is whole. After an error, the old file stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    beside(path).unlink(missing_ok=True)  # a link there would be written through
     try:
-        yield beside(path)
+        with naming(path):
+            yield beside(path)
         move(beside(path), path)
     finally:
         beside(path).unlink(missing_ok=True)

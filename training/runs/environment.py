@@ -1,11 +1,9 @@
 """The training environment: cars, monitor file, normalisation of observations and rewards."""
 
-import time
 from pathlib import Path
 
 import numpy as np
-from stable_baselines3.common.monitor import ResultsWriter
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from racer_env.bridge.url import EMBEDDED
 from racer_env.contract import OBSERVED_ARC_LENGTH
@@ -15,11 +13,11 @@ from training.checkpoints.statistics import Statistics
 from training.checkpoints.vec_normalize import normalised
 from training.console.messages import say
 from training.evaluation.episode import ASSUMED_LENGTH
+from training.runs.monitor import MONITOR_NAME, make_monitor
 from training.runs.run import Run
 from training.runs.shaping import SmoothSteering, Withheld, training_config
 
 CLIP = 10.0  # bound of normalised observations and rewards
-MONITOR_NAME = "monitor.csv"
 
 
 def make_training_env(run: Run, statistics: Statistics | None = None) -> VecNormalize:
@@ -74,31 +72,3 @@ def _normalised(cars: VecEnv, run: Run, statistics: Statistics | None) -> VecNor
     env = normalised(cars, statistics)
     env.gamma = run.settings.gamma
     return env
-
-
-def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
-    """Wrap an environment so that every episode appends a line (reward, length, seconds) to a file, new or not.
-
-    A line cut off by a killed run is dropped, and the seconds go on from the last one.
-    """
-    if not path.is_file() or _last_time(path) is None:
-        return VecMonitor(cars, str(path))
-    monitored = VecMonitor(cars)
-    monitored.results_writer = ResultsWriter(str(path), override_existing=False)
-    monitored.t_start = time.time() - (_last_time(path) or 0.0)
-    return monitored
-
-
-def _last_time(path: Path) -> float | None:
-    """Cut the file after its last whole line; return when its last episode ended, or None if it is no monitor file."""
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        path.write_bytes(whole)
-    lines = whole.decode("utf-8", "replace").splitlines()
-    if len(lines) < 2 or not lines[0].startswith("#") or not lines[1].startswith("r,l,t"):
-        return None
-    try:
-        return float(lines[-1].split(",")[2]) if len(lines) > 2 else 0.0
-    except (IndexError, ValueError):
-        return 0.0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from racer_env.errors import RecordingError
 from racer_env.tracks import Track
+from training.checkpoints.writing import without_link
 from training.console.messages import note
 from training.drives.recording import Recording, load_recording, save_recording
 
@@ -42,9 +43,10 @@ class FastestLaps:
         self._log_dir = log_dir
         self._run = run
         self._ticks: dict[str, float] = {}
+        self._has_failed = False
 
     def offer(self, recording: Recording, steps: int) -> None:
-        """Keep the fastest clean lap of an episode if it is the run's record there; say so if it cannot be written.
+        """Keep the fastest clean lap of an episode if it is the run's record there; if that fails, say so once.
 
         Args:
             recording: Recording of the episode.
@@ -60,9 +62,14 @@ class FastestLaps:
             return
         driver = f"{self._run} at {steps:,} steps"
         try:
+            without_link(path.parent)
             save_recording(dataclasses.replace(recording, driver=driver, actions=recording.actions[: lap.last]), path)
-        except OSError as error:
-            note(f"cannot save the record lap {path}: {error.strerror or error}")
+        except (OSError, RecordingError) as error:
+            if not self._has_failed:
+                note(
+                    f"cannot save the record lap {path}: {getattr(error, 'strerror', None) or error}; training goes on"
+                )
+            self._has_failed = True
             return
         self._ticks[track.id] = lap.last - lap.first
 

@@ -5,7 +5,8 @@ import itertools
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,13 +15,22 @@ from racer_env.errors import ModelError, RunError
 from training.checkpoints.files import PERIODIC, TAGGED, models_of
 from training.checkpoints.leftovers import clear_leftovers
 from training.checkpoints.pruning import delete_model
+from training.checkpoints.writing import naming, without_link
+from training.console.messages import first_line, note
 
 RECORD_NAME = "config.json"  # record of what the run was started with
 _STRETCH = re.compile(r"config_from_(?P<steps>\d+)_steps\.json")
 MAX_NAME = 100  # bytes; file systems allow 255, and a run's files have longer names
 
 
-def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir: Path, may_exist: bool) -> str:
+def choose_run_name(
+    wanted: str | None,
+    prefix: str,
+    models_dir: Path,
+    logs_dir: Path,
+    may_exist: bool,
+    taken: Collection[str] = (),
+) -> str:
     """Return the name of a run.
 
     Args:
@@ -28,13 +38,15 @@ def choose_run_name(wanted: str | None, prefix: str, models_dir: Path, logs_dir:
         prefix: Prefix of automatic names.
         models_dir, logs_dir: Folders of models and of logs.
         may_exist: Whether the name may be in use.
+        taken: Automatic names that other processes hold.
 
     Raises:
         ModelError: The name is in use, or cannot be part of a file name.
     """
     if wanted is None:
         numbers = itertools.count(1)
-        return next(name for n in numbers if not is_used(name := f"{prefix}_{n}", models_dir, logs_dir))
+        free = (name for name in (f"{prefix}_{n}" for n in numbers) if not is_used(name, models_dir, logs_dir))
+        return next(name for name in free if name not in taken)
     ends_as_files_do = PERIODIC.fullmatch(wanted) or TAGGED.fullmatch(wanted)
     if not re.fullmatch(r"\w[\w.-]*", wanted) or len(wanted.encode()) > MAX_NAME or ends_as_files_do:
         raise ModelError(
@@ -100,9 +112,11 @@ def hold_run(run: str, models_dir: Path, logs_dir: Path) -> Iterator[None]:
         OSError: A folder cannot be made or written to.
     """
     with contextlib.ExitStack() as stack:
-        for folder in dict.fromkeys((models_dir, logs_dir)):
+        for folder in (models_dir, logs_dir):
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
+        # However they are spelt, one folder has one lock: waiting for the own one would have no end.
+        for folder in (models_dir,) if models_dir.samefile(logs_dir) else (models_dir, logs_dir):
+            with naming(folder), tempfile.TemporaryFile(dir=folder):
                 pass
             stack.enter_context(_lock(folder / f".{run}.lock", run))
         yield
@@ -110,13 +124,26 @@ def hold_run(run: str, models_dir: Path, logs_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock(path: Path, run: str) -> Iterator[None]:
-    lock = FileLock(path)
+    lock = FileLock(without_link(path))
     try:
-        lock.acquire(timeout=0)
+        with warnings.catch_warnings(record=True) as told:  # of a lock that is only a file, where the system has none
+            warnings.simplefilter("always")
+            lock.acquire(timeout=0)
     except Timeout as held:
+        by = str(held).partition("It is held by ")[2].partition(",")[0]
+        elsewhere = f", {by}; if that has ended, delete the file" if by else ""
         raise ModelError(
-            f"the run {run!r} is being trained by another process; wait for its end, or choose another --run-name"
+            f"the run {run!r} is being trained by another process, which holds {path}{elsewhere}; wait for its end, or "
+            "choose another --run-name"
         ) from held
+    except (OSError, NotImplementedError) as error:
+        why = first_line(error)
+        note(f"{path} cannot be locked ({why}): let no other process train the run {run!r} at the same time")
+        path.unlink(missing_ok=True)
+        yield
+        return
+    if told:
+        note(f"{path.parent} has no locks; the file {path} keeps other processes from training the run {run!r}")
     try:
         yield
     finally:

@@ -9,9 +9,9 @@ from training.checkpoints.data import ModelData
 from training.checkpoints.saving import remember
 from training.checkpoints.writing import replacing
 from training.console.messages import note
-from training.runs.environment import MONITOR_NAME
 from training.runs.fastest_laps import remove_later_laps
 from training.runs.folders import later_records
+from training.runs.monitor import MONITOR_NAME
 
 EPISODES = "monitored_episodes"  # attribute of a model: lines of its run's monitor file when it was saved
 _HEADER = 2  # lines before the first episode

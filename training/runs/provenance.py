@@ -12,8 +12,9 @@ from typing import Any
 
 from racer_env.project import IS_INSTALLED, PROJECT_ROOT
 from training.algorithms.settings import as_document
+from training.checkpoints.writing import replacing
 from training.console.bridges import physics_behind
-from training.console.messages import command_line
+from training.console.messages import command_line, note
 from training.console.tracks import track_fingerprints
 from training.runs.folders import record_path
 from training.runs.plan import Plan
@@ -49,7 +50,11 @@ def write_record(plan: Plan, run: Run) -> Path:
         "arguments": plan.options,
     }
     path = record_path(run.log_dir, run.first_step)
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    try:
+        with replacing(path) as beside:
+            beside.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        note(f"cannot save {path}: {error.strerror or error}; training goes on without this record")
     return path
 
 

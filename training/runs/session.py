@@ -75,7 +75,7 @@ def steps_of(run: Run, model: BaseAlgorithm) -> int:
 
 def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
     """Take the run's name on disk; if an automatic name has just been taken by another run, take the next one."""
-    run = plan.run
+    run, taken = plan.run, set[str]()
     while True:
         try:
             with contextlib.ExitStack() as attempt:
@@ -88,7 +88,8 @@ def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
         except ModelError:
             if not plan.has_own_name:
                 raise
-        name = choose_run_name(None, name_prefix(run.algorithm), run.models_dir, run.logs_dir, plan.may_exist)
+        taken.add(run.name)
+        name = choose_run_name(None, name_prefix(run.algorithm), run.models_dir, run.logs_dir, plan.may_exist, taken)
         run = dataclasses.replace(run, name=name)
 
 

@@ -1,22 +1,77 @@
 """What a run's TensorBoard shows besides stable-baselines3's figures: hyper-parameters, and first a page of laps."""
 
+import itertools
+import os
+import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stable_baselines3.common.logger import TensorBoardOutputFormat
-from torch.utils.tensorboard import SummaryWriter
+from tensorboard.compat.proto import event_pb2
+from tensorboard.summary.writer.record_writer import RecordWriter
+from torch.utils.tensorboard import FileWriter, SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
 from training.algorithms.registry import all_settings
 from training.evaluation.summary import MAX_TRACKS_APART
+from training.runs.log_file import LogFile
 
 # The figures by which the HPARAMS tab compares runs.
 METRICS = (
     *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/completion", "eval/clean_laps"),
     *("eval/mean_reward", "racer/best_lap_time_sec", "racer/completion_rate"),
 )
+_VERSION = "brain.Event:2"  # of the format of the events
 _MULTILINE = "Multiline"
+
+
+class _EventFile:
+    """A new file of events. TensorBoard's own writer follows links, and ends with a traceback when the disk is full."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, folder: Path) -> None:
+        name = f"events.out.tfevents.{int(time.time()):010}.{socket.gethostname()}.{os.getpid()}.{next(self._numbers)}"
+        self._folder = folder
+        self._records = RecordWriter(LogFile(folder / name))
+        self.add_event(event_pb2.Event(wall_time=time.time(), file_version=_VERSION))
+
+    def get_logdir(self) -> str:
+        return str(self._folder)
+
+    def add_event(self, event: Any) -> None:
+        self._records.write(event.SerializeToString())
+
+    def flush(self) -> None:
+        self._records.flush()
+
+    def close(self) -> None:
+        self._records.close()
+
+
+class _Events(FileWriter):
+    def __init__(self, folder: Path) -> None:
+        self.event_writer = _EventFile(folder)
+
+
+class _Summaries(SummaryWriter):
+    """Writes summaries to a run's folder; in a resumed run, hides events beyond its first step."""
+
+    def __init__(self, folder: Path, first_step: int) -> None:
+        super().__init__(log_dir=str(folder))
+        if first_step:
+            start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+            for event in (event_pb2.Event(file_version=_VERSION), event_pb2.Event(session_log=start)):
+                self._get_file_writer().add_event(event, first_step + 1)
+
+    def _get_file_writer(self) -> Any:
+        if self.file_writer is None:
+            writer: Any = _Events(Path(self.log_dir))
+            every: Any = {self.log_dir: writer}
+            self.file_writer, self.all_writers = writer, every
+        return self.file_writer
 
 
 class RunTensorBoard(TensorBoardOutputFormat):
@@ -26,7 +81,7 @@ class RunTensorBoard(TensorBoardOutputFormat):
     """
 
     def __init__(self, folder: Path, first_step: int) -> None:
-        self.writer = SummaryWriter(log_dir=str(folder), purge_step=first_step + 1 if first_step else None)
+        self.writer = _Summaries(folder, first_step)
         self._is_closed = False
 
     def describe(self, hyperparameters: Mapping[str, Any], track_ids: Sequence[str]) -> None:

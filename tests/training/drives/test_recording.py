@@ -13,6 +13,7 @@ from racer_env.config import AiConfig
 from racer_env.errors import RecordingError
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
+from tests.helpers import make_link
 from tests.runs import drive
 from training import evaluate
 from training.drivers.scripted import scripted_driver
@@ -279,3 +280,12 @@ def test_training_keeps_record_laps(trained: Path) -> None:
     assert lap is not None
     assert lap.is_clean
     assert lap.last == len(recording.actions)
+
+
+def test_a_record_lap_is_not_written_through_a_link(recording: Recording, tmp_path: Path) -> None:
+    """A folder of records that leads elsewhere is replaced by the run's own."""
+    (tmp_path / "elsewhere").mkdir()
+    make_link(tmp_path / "records", tmp_path / "elsewhere")
+    FastestLaps(tmp_path, "a").offer(recording, 100)
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+    assert record_path(tmp_path, recording.track.id).is_file()

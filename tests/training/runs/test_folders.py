@@ -1,11 +1,15 @@
 """A run's place on disk: its name, its lock, and what --overwrite may delete."""
 
+import errno
+import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from racer_env.errors import ModelError
+from tests.helpers import make_link
 from tests.runs import make_fresh
 from training.checkpoints.files import find_model, model_path, models_of
 from training.runs.branches import set_aside
@@ -32,6 +36,57 @@ def test_a_run_is_held_by_one(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.timeout(5)
+def test_one_folder_has_one_lock_however_it_is_spelt(tmp_path: Path) -> None:
+    """A run does not wait for itself."""
+    with hold_run("a", tmp_path / "out", tmp_path / "out" / ".." / "out"):
+        assert [path.name for path in (tmp_path / "out").iterdir()] == [".a.lock"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of another kind")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_locks_a_run_begins_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    """One line for each folder names the file, and nothing is left."""
+    import fcntl
+
+    def flock(handle: int, operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with hold_run("a", tmp_path / "models", tmp_path / "logs"):
+        pass
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(".a.lock" in line and line.startswith("note: ") for line in lines)
+    assert [*(tmp_path / "models").iterdir(), *(tmp_path / "logs").iterdir()] == []
+
+
+@pytest.mark.timeout(5)
+def test_a_name_that_is_held_for_ever_is_passed_over(tmp_path: Path) -> None:
+    """An automatic name that nothing but a lock uses is not tried again and again."""
+    assert choose_run_name(None, "p", tmp_path, tmp_path, may_exist=False, taken={"p_1", "p_2"}) == "p_3"
+
+
+def test_a_lock_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """What it leads to stays as it is."""
+    (tmp_path / "mine").write_text("mine")
+    make_link(tmp_path / ".a.lock", tmp_path / "mine")
+    with hold_run("a", tmp_path, tmp_path):
+        assert not (tmp_path / ".a.lock").is_symlink()
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_model_that_is_set_aside_is_not_copied_through_a_link(tmp_path: Path) -> None:
+    """Neither the model nor what belongs to it."""
+    path = make_fresh(tmp_path / "models", "a_best")
+    (tmp_path / "mine").write_text("mine")
+    make_link(tmp_path / "models" / "a-1_best_vecnormalize.pkl", tmp_path / "mine")
+    set_aside([path], "a", tmp_path / "logs", copied=[path])
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 @pytest.mark.parametrize("name", ["\N{OLD PERSIAN SIGN A}" * 40, "a_vecnormalize", "a_replay_buffer_3"])
 def test_names_that_files_could_not_have(tmp_path: Path, name: str) -> None:
     """Too many bytes, or what would be taken for a companion of another run's model."""
@@ -42,10 +97,7 @@ def test_names_that_files_could_not_have(tmp_path: Path, name: str) -> None:
 def test_a_link_is_no_folder_of_its_own(tmp_path: Path) -> None:
     """What it leads to is not the run's."""
     (tmp_path / "elsewhere").mkdir()
-    try:
-        (tmp_path / "a").symlink_to(tmp_path / "elsewhere")
-    except OSError:
-        pytest.skip("this system makes no links")
+    make_link(tmp_path / "a", tmp_path / "elsewhere")
     with pytest.raises(ModelError, match="is no folder of its own"):
         choose_run_name("a", "p", tmp_path / "models", tmp_path, may_exist=True)
 

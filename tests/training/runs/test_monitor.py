@@ -8,7 +8,7 @@ import numpy as np
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits
 from racer_env.vec_env import RacerVecEnv
-from training.runs.environment import make_monitor
+from training.runs.monitor import make_monitor
 
 
 def drive(path: Path, episodes: int) -> None:
