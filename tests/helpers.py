@@ -2,7 +2,8 @@
 
 import copy
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,19 @@ def make_link(path: Path, target: Path) -> None:
         path.symlink_to(target)
     except OSError:
         pytest.skip("this system makes no links")
+
+
+def in_child(act: Callable[[], None]) -> int:
+    """Do something in a process of its own and return its exit code; nothing is cleaned up there."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def with_limits(max_steps: int = 3000, stillness_timeout_ticks: int = 180) -> AiConfig:

@@ -31,6 +31,12 @@ def write_buffer(buffer: ReplayBuffer, path: str) -> None:
         np.savez(file, **{name: array.reshape(-1, *array.shape[2:]) for name, array in arrays.items()})
 
 
+def size_of(buffer: ReplayBuffer, steps: int) -> int:
+    """Return the bytes that a buffer takes on disk after a number of steps of the environment."""
+    full = buffer.buffer_size * buffer.n_envs
+    return int(sum(getattr(buffer, name).nbytes for name in _ARRAYS) * min(1.0, steps / full))
+
+
 def read_buffer(path: Path, size: int) -> Transitions:
     """Return the transitions of a file, oldest first, each array (T, ...).
 

@@ -17,12 +17,28 @@ from training.checkpoints.vec_normalize import statistics_of, write_document
 from training.checkpoints.writing import beside, digest_of, flush_folder, move, naming
 from training.console.interruption import Interruption
 
+TRAINED = 3  # times that a fresh model grows in training: the optimiser keeps two numbers with each weight
 NO_BUFFER = "none"  # instead of the digest, if there is no replay buffer
 
 
 def remember(model: BaseAlgorithm, **attributes: Any) -> None:
     """Set attributes that are saved with the model, as stable-baselines3 saves all attributes; JSON values only."""
     vars(model).update(attributes)
+
+
+def try_saving(model: BaseAlgorithm, path: Path) -> None:
+    """Write as much as a trained model takes, and delete it, so that a full disk is found before anything is trained.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    content = io.BytesIO()
+    model.save(content)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _write_beside(path, lambda name: Path(name).write_bytes(content.getvalue() * TRAINED))
+    finally:
+        beside(path).unlink(missing_ok=True)
 
 
 def save_unit(model: BaseAlgorithm, statistics: VecNormalize, path: Path, with_buffer: bool = False) -> None:

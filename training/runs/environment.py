@@ -1,7 +1,5 @@
 """The training environment: cars, monitor file, normalisation of observations and rewards."""
 
-from pathlib import Path
-
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 

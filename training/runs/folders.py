@@ -131,10 +131,10 @@ def _lock(path: Path, run: str) -> Iterator[None]:
             lock.acquire(timeout=0)
     except Timeout as held:
         by = str(held).partition("It is held by ")[2].partition(",")[0]
-        elsewhere = f", {by}; if that has ended, delete the file" if by else ""
+        holder, ended = (f" ({by})", ", delete that file if it has ended") if by else ("", "")
         raise ModelError(
-            f"the run {run!r} is being trained by another process, which holds {path}{elsewhere}; wait for its end, or "
-            "choose another --run-name"
+            f"the run {run!r} is being trained by another process{holder}, which holds {path}; wait for its "
+            f"end{ended}, or choose another --run-name"
         ) from held
     except (OSError, NotImplementedError) as error:
         why = first_line(error)

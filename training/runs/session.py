@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import math
+import shutil
 import time
 from typing import Any
 
@@ -17,7 +18,9 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from racer_env.errors import ModelError
 from racer_env.tracks.names import VALIDATION_SEED
 from training.algorithms.settings import as_document
-from training.checkpoints.files import BEST, model_path
+from training.checkpoints.files import BEST, FINAL, model_path
+from training.checkpoints.replay_buffer import size_of
+from training.checkpoints.saving import try_saving
 from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, in_short, say
 from training.console.parser import DONE
@@ -60,6 +63,7 @@ def carry_out(plan: Plan) -> int:
             say(f"warning: {doubt}")
         env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
         model = make_model(plan, run, env, transitions)
+        _check_room(plan, run, model)
         names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
         cars, steps = count_of(run.num_envs, "car"), steps_of(run, model)
         asked = "" if steps == run.timesteps else f", as rollouts are whole; --timesteps asked for {run.timesteps:,}"
@@ -91,6 +95,32 @@ def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
         taken.add(run.name)
         name = choose_run_name(None, name_prefix(run.algorithm), run.models_dir, run.logs_dir, plan.may_exist, taken)
         run = dataclasses.replace(run, name=name)
+
+
+def _check_room(plan: Plan, run: Run, model: BaseAlgorithm) -> None:
+    """Refuse to train what cannot be saved.
+
+    Raises:
+        ModelError: There is no room for a model; a new run leaves nothing behind.
+    """
+    path = run.path(FINAL)
+    try:
+        try_saving(model, path)
+    except OSError as error:
+        if not plan.may_exist:
+            shutil.rmtree(run.log_dir, ignore_errors=True)
+        why = error.strerror or error
+        raise ModelError(
+            f"cannot save {path}: {why}; make room for models there, or name another --models-dir"
+        ) from error
+    if run.with_buffer and isinstance(model, OffPolicyAlgorithm) and model.replay_buffer is not None:
+        needed = size_of(model.replay_buffer, run.first_step + run.timesteps)
+        free = shutil.disk_usage(run.models_dir).free
+        if needed > free:
+            say(
+                f"warning: the replay buffer grows to {needed / 1e6:,.0f} MB, and {run.models_dir} has room for "
+                f"{free / 1e6:,.0f} MB; --no-save-replay-buffer leaves it out"
+            )
 
 
 def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:

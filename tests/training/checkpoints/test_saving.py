@@ -4,7 +4,6 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.vec_env import RacerVecEnv
+from tests.helpers import in_child
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import document_path, find_model, find_statistics, models_of, statistics_path
 from training.checkpoints.leftovers import clear_leftovers, find_buffer
@@ -60,19 +60,6 @@ def version_of(folder: Path, name: str) -> int:
         assert buffer is not None
         assert read_buffer(buffer, 100)["rewards"].max() == version
     return int(version)
-
-
-def in_child(act: Callable[[], None]) -> int:
-    """Do something in a process of its own and return its exit code; nothing is cleaned up there."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            act()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def die_at(call: int, folder: Path) -> None:

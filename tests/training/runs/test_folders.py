@@ -63,6 +63,24 @@ def test_without_locks_a_run_begins_with_a_note(
     assert [*(tmp_path / "models").iterdir(), *(tmp_path / "logs").iterdir()] == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of another kind")
+def test_the_lock_of_another_computer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether its process still runs cannot be found out here."""
+    import fcntl
+
+    def flock(handle: int, operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    (tmp_path / ".a.lock").write_text("4242\nelsewhere\n")
+    with (
+        pytest.raises(ModelError, match=r"which holds .*\.a\.lock; wait for its end"),
+        hold_run("a", tmp_path, tmp_path),
+    ):
+        pass
+    assert (tmp_path / ".a.lock").exists()
+
+
 @pytest.mark.timeout(5)
 def test_a_name_that_is_held_for_ever_is_passed_over(tmp_path: Path) -> None:
     """An automatic name that nothing but a lock uses is not tried again and again."""
