@@ -99,6 +99,10 @@ def run_script(body: Callable[[Options], int], options: Options, needs: Sequence
         if failure is None:
             raise
         print(f"error: {failure}", file=sys.stderr)
+    except MemoryError:
+        print(
+            "error: there is not enough memory for this; close other programs, or do with fewer cars", file=sys.stderr
+        )
     except BrokenPipeError:  # the reader of the output has gone
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
     except (FileExistsError, NotADirectoryError) as error:

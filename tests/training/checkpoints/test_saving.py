@@ -137,7 +137,8 @@ def test_a_failed_write_leaves_the_old_unit(tmp_path: Path, part: int, monkeypat
     save(unit, path, OLD)
 
     def fail(place: Any) -> None:
-        (place if isinstance(place, io.BytesIO) else Path(place).open("wb")).write(b"half")
+        if not isinstance(place, io.BytesIO):
+            Path(place).write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(unit[part], "save", fail)

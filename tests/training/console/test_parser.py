@@ -148,3 +148,13 @@ def test_missing_package_is_found_before_the_work(
     assert not captured.out
     assert " needs the package " in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_too_little_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, as for everything that cannot be done here."""
+
+    def body(arguments: argparse.Namespace) -> int:
+        return len(bytearray(2**62))
+
+    assert run_script(body, argparse.Namespace()) == 2
+    assert capsys.readouterr().err.startswith("error: there is not enough memory")

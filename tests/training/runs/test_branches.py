@@ -10,7 +10,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
-from tests.runs import data_of, ppo, rewritten
+from tests.helpers import make_link
+from tests.runs import data_of, make_fresh, ppo, rewritten
 from training.drivers.loading import load_driver
 from training.drives.recording import record, save_recording
 from training.reports.run_log import RunLog
@@ -140,3 +141,12 @@ def test_a_model_that_does_not_count_its_episodes(run: Path, capsys: pytest.Capt
     assert go_on(run) == 0
     assert "does not say how many" in capsys.readouterr().err
     assert episodes(run, "it")[: len(driven)] == driven
+
+
+def test_a_model_that_is_set_aside_is_not_copied_through_a_link(tmp_path: Path) -> None:
+    """What belongs to it neither."""
+    path = make_fresh(tmp_path / "models", "a_best")
+    (tmp_path / "mine").write_text("mine")
+    make_link(tmp_path / "models" / "a-1_best_vecnormalize.pkl", tmp_path / "mine")
+    branches.set_aside([path], "a", tmp_path / "logs")
+    assert (tmp_path / "mine").read_text() == "mine"

@@ -96,15 +96,6 @@ def test_a_lock_is_not_written_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_text() == "mine"
 
 
-def test_a_model_that_is_set_aside_is_not_copied_through_a_link(tmp_path: Path) -> None:
-    """Neither the model nor what belongs to it."""
-    path = make_fresh(tmp_path / "models", "a_best")
-    (tmp_path / "mine").write_text("mine")
-    make_link(tmp_path / "models" / "a-1_best_vecnormalize.pkl", tmp_path / "mine")
-    set_aside([path], "a", tmp_path / "logs", copied=[path])
-    assert (tmp_path / "mine").read_text() == "mine"
-
-
 @pytest.mark.parametrize("name", ["\N{OLD PERSIAN SIGN A}" * 40, "a_vecnormalize", "a_replay_buffer_3"])
 def test_names_that_files_could_not_have(tmp_path: Path, name: str) -> None:
     """Too many bytes, or what would be taken for a companion of another run's model."""
