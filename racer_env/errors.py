@@ -3,9 +3,14 @@
 Every message is one line that says what was expected, what came, where, and what to do.
 """
 
+from racer_env.printable import printable
+
 
 class RacerError(Exception):
     """Anything that this project refuses or cannot do."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # it may quote a stranger's file, or what a peer sent
 
 
 class ConfigError(RacerError, ValueError):

@@ -49,7 +49,7 @@ def _make(arguments: argparse.Namespace) -> int:
     others = count_tracks(folder) - len(tracks)
     if others:
         note(f"{folder} also holds {count_of(others, 'other track')}")
-    say(f"train on them with: python -m training.train_ppo --tracks-dir {folder} --track-id all")
+    say(f"train on them with: python -m training.train_ppo --tracks-dir {folder} --track-id all", limit=None)
     return DONE
 
 

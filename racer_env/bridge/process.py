@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from racer_env.errors import BridgeError, BridgeLostError
+from racer_env.printable import printable
 from racer_env.project import PROJECT_ROOT
 from racer_env.tracks import Track, available_tracks, load_track
 
@@ -275,7 +276,7 @@ def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> 
             is_ready = True
             lines.put(line)
         elif is_ready:
-            _log.warning("bridge: %s", line)
+            _log.warning("bridge: %s", printable(line))
         elif line:
             said.append(line)
     if not is_ready:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pygame
 
+from racer_env.printable import MAX_NAME, printable
 from racer_env.rendering import style
 from racer_env.rendering.camera import Area
 from racer_env.rendering.car_view import CarView
@@ -52,6 +53,7 @@ def draw_text(
     width: int | None = None,
 ) -> pygame.Rect:
     """Draw a line of text, cut at ``width`` pixels, and return the rectangle it covers."""
+    text = printable(text, MAX_NAME)
     if width is not None and _font(size).size(text)[0] > width:
         while text and _font(size).size(text + "...")[0] > width:
             text = text[:-1]

@@ -16,6 +16,8 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
+from racer_env.printable import printable
+
 UNREADABLE = "the compiled simulator cannot be used (%s); it is compiled anew, which takes some ten seconds"
 UNWRITABLE = (
     "the compiled simulator cannot be kept (%s), so the next start compiles it anew, which takes some ten seconds; "
@@ -120,7 +122,7 @@ class _NoCache(NullCache):
 
 
 def _in_one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    return printable(str(error)) or type(error).__name__
 
 
 def _say_once(message: str, *details: str) -> None:

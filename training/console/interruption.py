@@ -60,7 +60,8 @@ class Interruption:
         if self._received is not None and time.monotonic() - self._received_at < ONE_GESTURE_S:
             return
         if self._received is not None:  # files are written under temporary names and renamed, so all are whole
-            os.write(2, b"\nended at once; what was saved before is whole\n")
+            with contextlib.suppress(OSError):  # nobody may read it
+                os.write(2, b"\nended at once; what was saved before is whole\n")
             os._exit(128 + number)
         self._received, self._received_at = number, time.monotonic()
         if self._shields:

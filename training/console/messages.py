@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from tqdm import tqdm
 
+from racer_env.printable import MAX_LINE, MAX_NAME, printable
+
 MAX_NAMES = 4  # most names in a sentence
 
 
@@ -27,6 +29,7 @@ def count_of(number: int, what: str) -> str:
 
 def in_short(names: Sequence[str]) -> str:
     """Return names for people; if there are many, the first ones and how many more there are."""
+    names = [printable(name, MAX_NAME) for name in names]
     if len(names) <= MAX_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[: MAX_NAMES - 1])} and {len(names) - MAX_NAMES + 1:,} more"
@@ -34,10 +37,20 @@ def in_short(names: Sequence[str]) -> str:
 
 def note(text: str) -> None:
     """Print a note on stderr, so that output read by programs stays clean."""
-    print(f"note: {text}", file=sys.stderr, flush=True)
+    print(f"note: {printable(text)}", file=sys.stderr, flush=True)
 
 
-def say(text: str) -> None:
-    """Print a line at once, also into a pipe; a visible progress bar moves down for it."""
-    tqdm.write(text)
+def complain(text: str) -> None:
+    """Print on stderr why a script cannot run."""
+    print(f"error: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def say(text: str, limit: int | None = MAX_LINE) -> None:
+    """Print a line at once, also into a pipe; a visible progress bar moves down for it.
+
+    Args:
+        text: The line.
+        limit: Most characters of it that are shown; None, as for a command that is to be typed, is no limit.
+    """
+    tqdm.write(printable(text, limit))
     sys.stdout.flush()

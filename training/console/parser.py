@@ -1,8 +1,6 @@
 """A script's command line: its parser, number checks, and how errors become exit codes."""
 
 import argparse
-import io
-import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +9,8 @@ from typing import Any, NoReturn, TypeVar
 from racer_env.errors import ConfigError, RacerError, TrackError
 from racer_env.packages import import_failure, need
 from racer_env.tracks.names import expand_names
+from training.console.messages import complain
+from training.console.streams import prepare_streams
 
 MAX_SEED = 2**32 - 1  # NumPy's largest seed
 MAX_CARS = 16_384
@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, expand sets of generated tracks into names, and refuse a --track-seed that has no effect."""
-        _escape_what_cannot_be_printed()
+        prepare_streams()
         arguments = super().parse_args(args, namespace)
         if getattr(arguments, "track_id", None) is not None and not self._defers_tracks:
             try:
@@ -55,14 +55,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and exit with code 2."""
-        self.exit(COULD_NOT_RUN, f"error: {message} (--help explains all arguments)\n")
-
-
-def _escape_what_cannot_be_printed() -> None:
-    """Let a terminal of another encoding show a character as an escape sequence; it must not end a training run."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+        complain(f"{message} (--help explains all arguments)")
+        self.exit(COULD_NOT_RUN)
 
 
 def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> None:
@@ -93,22 +87,18 @@ def run_script(body: Callable[[Options], int], options: Options, needs: Sequence
         need("this", *needs)
         return body(options)
     except RacerError as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(str(error))
     except ImportError as error:
         failure = import_failure(error)
         if failure is None:
             raise
-        print(f"error: {failure}", file=sys.stderr)
+        complain(str(failure))
     except MemoryError:
-        print(
-            "error: there is not enough memory for this; close other programs, or do with fewer cars", file=sys.stderr
-        )
-    except BrokenPipeError:  # the reader of the output has gone
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (for the interpreter's last flush)
+        complain("there is not enough memory for this; close other programs, or do with fewer cars")
     except (FileExistsError, NotADirectoryError) as error:
-        print(f"error: expected a folder, and {error.filename} is a file or in one; name another", file=sys.stderr)
+        complain(f"expected a folder, and {error.filename} is a file or in one; name another")
     except OSError as error:
-        print(f"error: cannot use {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        complain(f"cannot use {error.filename or 'a file'}: {error.strerror or error}")
     except KeyboardInterrupt as interruption:
         print("interrupted", file=sys.stderr)
         return getattr(interruption, "exit_code", INTERRUPTED)

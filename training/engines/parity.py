@@ -23,6 +23,7 @@ from racer_env.contract import (
 )
 from racer_env.errors import TrackError
 from racer_env.physics import load_physics
+from racer_env.printable import MAX_NAME, printable
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import reset_info
 from racer_env.tracks import Track
@@ -150,7 +151,7 @@ def compare_track(bridge: Bridge, track: Track, episodes: int, seed: int) -> Com
     with (
         BridgeClient(bridge.urls[0]) as client,
         # None shows the bar in a terminal only.
-        tqdm(total=episodes, desc=track.id, unit="episode", disable=None) as bar,
+        tqdm(total=episodes, desc=printable(track.id, MAX_NAME), unit="episode", disable=None) as bar,
     ):
         for episode in range(episodes):
             result.add(*_drive_both(client, simulator, random, has_driver=episode % 2 == 1))

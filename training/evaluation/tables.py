@@ -2,6 +2,7 @@
 
 from itertools import chain
 
+from racer_env.printable import MAX_NAME, printable
 from racer_env.tracks.names import kind_of
 from training.evaluation.episode import LINE, MOVING, STANDING, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
@@ -46,6 +47,7 @@ def laps(rows: dict[str, Row]) -> list[str]:
     Args:
         rows: Figures by track id, as from ``summarise``.
     """
+    rows = {printable(track_id, MAX_NAME): row for track_id, row in rows.items()}
     width = max(5, *(len(track_id) for track_id in rows))
     lines = [
         f"{'track':<{width}}  {'laps':>9}  {'clean':>5}  {'completion':>10}  {'mean lap':>8}  {'best lap':>8}  "
@@ -72,6 +74,7 @@ def successes(groups: dict[str, list[Episode]], title: str) -> list[str]:
         groups: Episodes by the name of their group.
         title: Heading of the column of groups.
     """
+    groups = {printable(group, MAX_NAME): episodes for group, episodes in groups.items()}
     width = max(len(title), *(len(group) for group in groups))
     has_starts = any(episode.start != LINE for episodes in groups.values() for episode in episodes)
     kinds = {LINE: "from the line", **({MOVING: "on the move", STANDING: "at rest"} if has_starts else {})}
@@ -100,6 +103,7 @@ def successes(groups: dict[str, list[Episode]], title: str) -> list[str]:
 
 def steering(rows: dict[str, Row]) -> list[str]:
     """Return the lines of a table of how smoothly a driver steers, with one row per track; see ``laps``."""
+    rows = {printable(track_id, MAX_NAME): row for track_id, row in rows.items()}
     width = max(5, *(len(track_id) for track_id in rows))
     lines = [
         f"{'track':<{width}}  {'steering: sign changes':>22}  {'of the wheel':>12}  {'reversals':>9}  "

@@ -51,9 +51,9 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
     say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
     if left is None:
         say("all of its steps were trained")
-        say(f"see it lap: {run.command_to_evaluate(path)}")
+        say(f"see it lap: {run.command_to_evaluate(path)}", limit=None)
     else:
-        say(f"go on with: {run.command_to_resume(path, left)}")
+        say(f"go on with: {run.command_to_resume(path, left)}", limit=None)
     return error
 
 
@@ -81,7 +81,7 @@ def say_end(
         if best.last_in_words != best.best_in_words:
             say(f"the last evaluation was {best.last_in_words}")
         say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
-    say(f"see it lap: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}")
+    say(f"see it lap: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}", limit=None)
 
 
 def _check(model: BaseAlgorithm, env: VecNormalize) -> None:
@@ -105,4 +105,4 @@ def _say_last_whole(run: Run, left: int | None) -> None:
     with contextlib.suppress(ModelError):
         path = newest_model(run.models_dir, run.name).path
         say(f"the last whole model is {path}")
-        say(f"go on from there with: {run.command_to_resume(path, left)}")
+        say(f"go on from there with: {run.command_to_resume(path, left)}", limit=None)
