@@ -1,11 +1,11 @@
 """Games that do what the protocol forbids: one table for whoever has to survive them."""
 
-import copy
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tests.fake_peer import Answer, Close, Drop, Endless, Raw, frame
+from tests.helpers import with_value
 from tests.racer_env.bridge.test_messages import RESET, STEP, STEP_INFO
 
 TEXT, CONTINUES, PING, BINARY = 0x81, 0x00, 0x89, 0x82
@@ -34,16 +34,7 @@ def _sent(reply: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
 
 def _with(value: Any, *keys: Any) -> Callable[[dict[str, Any], dict[str, Any]], Any]:
     """Return what puts a value into the right answer; NaN and infinity stay, as Python writes them."""
-
-    def tell(right: dict[str, Any], before: dict[str, Any]) -> Any:
-        reply = copy.deepcopy(right)
-        place: Any = reply
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-        return reply
-
-    return tell
+    return lambda right, before: with_value(right, value, *keys)
 
 
 def _without_reward(right: dict[str, Any], before: dict[str, Any]) -> Any:
