@@ -23,6 +23,7 @@ class LogFile:
         self._file: io.FileIO | None = None
         self._has_failed = False
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = without_link(path).open("ab", buffering=0)
         except OSError as error:
             self._tell(error)
