@@ -25,7 +25,7 @@ torch.manual_seed(SEED)
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 
 config = {"episode": {"maxSteps": 1000}}
-envs = gymnasium.make_vec("TopDownRacer-v0", num_envs=CARS, config=config, random_start_share=0.5)
+envs = gymnasium.make_vec("TopDownRacer-v0", num_envs=CARS, config=config)
 statistics = RecordEpisodeStatistics(envs)
 envs = NormalizeReward(NormalizeObservation(statistics), gamma=GAMMA)
 inputs, outputs = envs.single_observation_space.shape[0], envs.single_action_space.shape[0]

@@ -11,10 +11,10 @@ from racer_env import RacerVecEnv
 torch.set_num_threads(1)  # for networks this small, more threads only wait for each other
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 
-env = VecNormalize(VecMonitor(RacerVecEnv("track-01", num_envs=64, random_start_share=0.5)), gamma=0.99)
+env = VecNormalize(VecMonitor(RacerVecEnv("track-01", num_envs=64)), gamma=0.99)
 env.seed(0)
 model = PPO("MlpPolicy", env, n_steps=64, batch_size=1024, learning_rate=1e-3, seed=0, verbose=1)
 model.learn(steps)
-model.save("models/plain_final")  # python -m training.evaluate --model plain_final --any-physics
+model.save("models/plain_final")  # python -m training.evaluate --model plain_final
 env.save("models/plain_final_vecnormalize.pkl")
 env.close()

@@ -204,8 +204,23 @@ def test_what_is_wrong_is_said_in_one_line(capfd: pytest.CaptureFixture[str]) ->
     assert capfd.readouterr().err == ""
 
 
-def test_a_lost_bridge_truncates_and_begins_anew_or_raises(track: Track) -> None:
-    """A bridge of someone else's is not started again: its loss is Python's ConnectionError."""
+def test_a_killed_bridge_truncates_all_and_the_next_step_begins_anew(node_bridge: None) -> None:
+    """If it was started here."""
+    envs = make(2, bridge_url="auto")
+    first, _ = envs.reset()
+    throttle = np.tile([0.0, 1.0, 0.0], (2, 1))
+    envs.step(throttle)
+    (process,) = envs._fleet._bridge.processes
+    process._process.kill()
+    process._process.wait()
+    ended, begun = envs.step(throttle), envs.step(throttle)
+    assert [row[3].tolist() for row in (ended, begun)] == [[True, True], [False, False]]
+    assert np.array_equal(begun[0], first)
+    envs.close()
+
+
+def test_a_lost_bridge_of_someone_else_s_is_a_connection_error(track: Track) -> None:
+    """It is not started again."""
     with FakePeer(version_1_game([track])) as peer:
         envs = make(2, bridge_url=peer.url)
         envs.reset()

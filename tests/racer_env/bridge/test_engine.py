@@ -126,7 +126,7 @@ def test_connections_hold_no_more_cars_than_a_request(bridge_server: str, tracks
     bridge = Bridge(bridge_server)
     object.__setattr__(bridge.peer, "max_envs", 100_000)
     env = RacerVecEnv(tracks[:1], 257, LIMITS, bridge_url=bridge, random_start_share=1.0)
-    assert len(env._engine._connections) == 2  # type: ignore[attr-defined]
+    assert len(env._fleet.engine._connections) == 2  # type: ignore[attr-defined]
     env.reset()
     env.close()
 
