@@ -75,10 +75,17 @@ export class Checker {
   }
 }
 
+/** What a terminal obeys instead of showing it, as far as JSON leaves it in a string. */
+const CONTROLS = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /** A value as JSON, cut short. */
 export function shown(value: unknown): string {
-  const text = typeof value === "number" ? String(value) : jsonOf(value);
+  const text = (typeof value === "number" ? String(value) : jsonOf(value)).replaceAll(CONTROLS, escaped);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN - 3)}...`;
+}
+
+function escaped(text: string): string {
+  return Array.from(text, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`).join("");
 }
 
 function jsonOf(value: unknown): string {

@@ -18,6 +18,7 @@ export const MALFORMED: readonly (readonly [text: string, message: RegExp])[] = 
   ['{"type":null}', /type must be one of .*; got null/],
   ['{"type":["step"]}', /type must be one of .*; got \["step"\]/],
   ['{"type":"Reset"}', /type must be one of .*; got "Reset"/],
+  ['{"type":"\u202e\u007f"}', /got "\\u\{202e\}\\u\{7f\}"/],
   ['{"type":"toString"}', /type must be one of .*; got "toString"/],
   ['{"type":"__proto__"}', /type must be one of .*; got "__proto__"/],
   ['{"__proto__":{"type":"close"}}', /needs a type/],
