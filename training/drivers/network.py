@@ -45,11 +45,11 @@ class Network:
             fault = _fault_of(content)
             if fault is None:
                 self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+                self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # protobuf, checker and runtime raise a dozen kinds
             raise ModelError(f"cannot load {path} as an ONNX model: {first_line(error)}") from error
         if fault is not None:
             raise ModelError(f"{path} is no driver: {fault}")
-        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
 
     def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return actions (N, 3) for observations (N, 14).

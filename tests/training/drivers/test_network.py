@@ -94,3 +94,12 @@ def test_actions_of_another_shape_are_refused(tmp_path: Path) -> None:
     network = Network(written(tmp_path / "odd.onnx", [LAYER], [numbers("w", 14, 5)], ("n", 5)))
     with pytest.raises(ModelError, match=r"expected actions of shape \(2, 3\), got \(2, 5\)"):
         network(OBSERVATIONS)
+
+
+def test_what_it_says_about_itself_must_be_text(tmp_path: Path) -> None:
+    """The runtime hands metadata over as they are."""
+    model = onnx.load(written(tmp_path / "odd.onnx", [LAYER], [numbers("w", 14, 3)]))
+    onnx.helper.set_model_props(model, {"card": "{}"})
+    (tmp_path / "odd.onnx").write_bytes(model.SerializeToString().replace(b"{}", b"\xb6}"))
+    with pytest.raises(ModelError, match=r"cannot load .*odd\.onnx as an ONNX model: 'utf-8' codec"):
+        Network(tmp_path / "odd.onnx")
