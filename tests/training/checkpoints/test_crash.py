@@ -1,6 +1,5 @@
 """Killed without a warning, at any moment, training loses nothing beyond its last checkpoint."""
 
-import multiprocessing
 import random
 import sys
 import time
@@ -10,6 +9,8 @@ import pytest
 
 from tests import crash_child
 from tests.runs import folders
+from tests.soak.processes import pipe, start
+from training import train_ppo
 from training.checkpoints.files import find_model, find_statistics
 
 KILLS = 20
@@ -21,16 +22,13 @@ EVERY = 512  # steps between checkpoints: it is saving all the time
 @pytest.mark.slow
 def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
     """Each time, the newest whole model is at least the last one that was reported saved, and training goes on."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.crash_child", "training.session", "torch._dynamo"])
     chance = random.Random(0)
     common = ["--timesteps", "10000000", "--num-envs", "16", "--eval-freq", "0", "--checkpoint-freq", str(EVERY)]
     begin, known = ["--run-name", "a"], 0
     for kill in range(KILLS):
-        reports, sender = context.Pipe(duplex=False)
+        reports, sender = pipe()
         arguments = [*begin, *common, "--keep-checkpoints", "3", *folders(tmp_path)]
-        child = context.Process(target=crash_child.run, args=(arguments, sender))
-        child.start()
+        child = start(crash_child.run, train_ppo.main, arguments, sender, folder=tmp_path)
         sender.close()
         assert reports.recv() == "began"
         first = reports.recv()  # it trains and saves
