@@ -42,7 +42,7 @@ def _report(arguments: argparse.Namespace) -> int:
     path = arguments.output or folder / REPORT_NAME
     page = make_page(arguments.run, arguments.logs_dir, arguments.models_dir)
     with replacing(path) as beside:
-        beside.write_text(page, encoding="utf-8")
+        beside.write_text(page, encoding="utf-8", errors="backslashreplace")
     say(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")
     return DONE
 

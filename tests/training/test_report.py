@@ -220,12 +220,15 @@ def test_names_are_text_and_no_markup(tmp_path: Path) -> None:
     """Whatever stands in a record."""
     folder = tmp_path / "logs" / "odd"
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"command": "<script>alert(1)</script>"}))
+    (folder / "config.json").write_text(json.dumps({"command": "<script>alert(1)</script> \ud800"}))
     with SummaryWriter(str(folder)) as writer:
         writer.add_scalar("reward/progress", 1.0, 1)
-    content = report_page.make_page("odd", tmp_path / "logs", tmp_path / "models")
+    places = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
+    assert report.main(["odd", *places]) == 0
+    content = (folder / "report.html").read_text(encoding="utf-8")
     assert "<script>" not in content
     assert "&lt;script&gt;" in content
+    assert "\\ud800" in content, "what is no character is escaped"
 
 
 def test_a_pause_is_no_training(tmp_path: Path) -> None:
