@@ -11,6 +11,7 @@ from tests.soak.cases import Budget
 
 pytestmark = [
     pytest.mark.timeout(120),  # on a busy machine
+    pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning"),  # of archives that are made so
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: ptrace, name spaces and /proc"),
 ]
 

@@ -11,6 +11,7 @@ from tests.soak.conftest import Soak
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.timeout(0),
+    pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning"),  # of archives that are made so
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: ptrace, name spaces and /proc"),
 ]
 
