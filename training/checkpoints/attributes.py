@@ -55,6 +55,11 @@ def _is_network(value: Any) -> bool:
     return is_plain and _whole(1, 10).holds(value.get("n_critics", 1))
 
 
+def is_track_ids(value: Any) -> bool:
+    """Return whether a value is names of tracks, no more than a run can have."""
+    return isinstance(value, list) and len(value) <= MAX_CARS and all(map(_is_text, value))
+
+
 _COUNT = _whole(0, MAX_COUNT)
 _FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 _NUMBER = Kind("a finite number", _is_number)
@@ -93,7 +98,7 @@ READ = {
     "run_name": _TEXT,
     "monitored_episodes": _COUNT,
     "physics_fingerprint": _TEXT,
-    "track_ids": Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value))),
+    "track_ids": Kind(f"a list of at most {MAX_CARS:,} texts", lambda value: is_track_ids(value)),
     "track_fingerprints": Kind(
         "an object of texts", lambda value: isinstance(value, dict) and all(map(_is_text, filter(None, value.values())))
     ),

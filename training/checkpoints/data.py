@@ -64,8 +64,8 @@ class ModelData:
 
     @property
     def track_ids(self) -> list[str]:
-        """Ids of the tracks that it was trained on; empty if it does not say."""
-        return [str(track_id) for track_id in self.get("track_ids", list, [])]
+        """Ids of the tracks that it was trained on, each once; empty if it does not say."""
+        return list(dict.fromkeys(self.get("track_ids", list, [])))
 
     @property
     def action_repeat(self) -> int:

@@ -11,6 +11,7 @@ from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics
+from training.checkpoints.attributes import is_track_ids
 from training.checkpoints.data import check_physics
 from training.checkpoints.files import STATISTICS_NAME
 from training.checkpoints.statistics import Normalisation, parse_normalisation
@@ -59,7 +60,7 @@ def _card(network: Network) -> Card:
         card = Card(
             normalises=told["normalises"],
             action_repeat=told["action_repeat"],
-            track_ids=tuple(told["track_ids"]),
+            track_ids=tuple(dict.fromkeys(told["track_ids"])),
             physics_fingerprint=told["physics_fingerprint"],
             track_fingerprints=told.get("track_fingerprints", {}),
             statistics=told.get("statistics"),
@@ -69,8 +70,7 @@ def _card(network: Network) -> Card:
             isinstance(card.normalises, bool)
             and type(card.action_repeat) is int
             and 1 <= card.action_repeat <= MAX_ACTION_REPEAT
-            and isinstance(told["track_ids"], list)
-            and all(isinstance(track_id, str) for track_id in card.track_ids)
+            and is_track_ids(told["track_ids"])
             and isinstance(card.physics_fingerprint, str | None)
             and isinstance(card.track_fingerprints, dict)
             and isinstance(card.statistics, str | None)

@@ -32,6 +32,7 @@ ODD: list[tuple[str, Any]] = [
     ("saves", "often"),
     ("track_ids", "track-01"),
     ("track_ids", [1]),
+    ("track_ids", ["track-01"] * 20_000),
     ("track_fingerprints", {"track-01": 1}),
     ("score_in_words", "\x1b[2J"),
 ]
