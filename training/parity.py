@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from racer_env.physics import load_physics
 from training.console.bridges import only_one, open_bridge
 from training.console.equal_bridges import remember
 from training.console.messages import say
@@ -30,7 +29,7 @@ def _compare(options: ParityOptions) -> int:
                 say(line)
     say("equal: the bridge and the simulator are one game" if is_equal else "different")
     if bridge.peer.physics is None:
-        record = remember(bridge.urls[0], load_physics().fingerprint, is_equal)
+        record = remember(bridge.urls[0], is_equal)
         if is_equal:
             say(f"drivers trained there count as of these physics, as {record} remembers")
     return DONE if is_equal else ANSWER_IS_NO

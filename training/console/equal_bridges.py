@@ -7,17 +7,17 @@ from pathlib import Path
 
 from racer_env.errors import ConfigError
 from racer_env.json_files import read_json
+from racer_env.physics import load_physics
 from training.console.arguments import LOGS_DIR
 
 RECORD = LOGS_DIR / "parity.json"
 
 
-def remember(url: str, physics: str, is_equal: bool) -> Path | None:
-    """Remember that a bridge was found equal to the simulator with some physics, or forget it; return the file.
+def remember(url: str, is_equal: bool) -> Path | None:
+    """Remember that a bridge was found equal to the simulator with its physics of now, or forget it; return the file.
 
     Args:
         url: URL of the bridge.
-        physics: Fingerprint of the simulator's physics.
         is_equal: Whether the bridge was equal on all tracks that were compared.
 
     Raises:
@@ -28,8 +28,10 @@ def remember(url: str, physics: str, is_equal: bool) -> Path | None:
         return None
     known.pop(url, None)
     if is_equal:
-        known[url] = {"physics_fingerprint": physics, "found": datetime.now(UTC).isoformat(timespec="seconds")}
+        found = datetime.now(UTC).isoformat(timespec="seconds")
+        known[url] = {"physics_fingerprint": load_physics().fingerprint, "found": found}
     RECORD.parent.mkdir(parents=True, exist_ok=True)
+    RECORD.unlink(missing_ok=True)  # nothing is written through a link
     RECORD.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
     return RECORD
 
