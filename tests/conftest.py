@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,10 +23,13 @@ HAS_NODE = shutil.which("node") is not None and shutil.which("npm") is not None
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the kernels, half a minute when Numba's cache is empty, before the first test's time runs.
 
-    A shell that runs the tests in the background ignores Ctrl-C for them and for all that they start; some test it.
+    A shell that runs the tests in the background ignores Ctrl-C for them and for all that they start, and nohup the
+    end of its terminal; some test it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if not session.config.option.collectonly:
         Simulator([ring_track()], 1)
 
