@@ -129,7 +129,7 @@ def test_an_update_has_the_learning_rate_of_its_rollouts_begin(monkeypatch: pyte
         "stable_baselines3.ppo.ppo.PPO._update_learning_rate", lambda self, _: rates.append(rate_of(self))
     )
     assert ppo(tmp_path, "--timesteps", "10000", "--run-name", "three") == 0
-    assert rates == pytest.approx([1e-3, 1e-3 * (1 - 0.4096), 1e-3 * (1 - 0.8192)])
+    assert rates == pytest.approx([1e-3, 1e-3 * 2 / 3, 1e-3 / 3])
 
 
 def rate_of(model: Any) -> float:

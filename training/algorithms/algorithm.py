@@ -78,6 +78,10 @@ class Algorithm:
         """
         raise NotImplementedError
 
+    def rollout_steps(self, settings: Any, cars: int) -> int:
+        """Return the environment steps of all cars between two updates; a run trains whole rollouts."""
+        return cars
+
     def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return the hyper-parameters of a model that was trained by other means, as far as its file tells them.
 

@@ -97,11 +97,11 @@ def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:
     if not isinstance(model, OnPolicyAlgorithm):
         say(f"the learning rate stays at {run.settings.learning_rate:.3g}")
         return
-    rollout = model.n_steps * model.n_envs
+    rollout = run.algorithm.rollout_steps(run.settings, run.num_envs)
     rate = model.lr_schedule(1 - (run.first_step + rollout) / run.last_step)
     say(
         f"the learning rate falls from {rate:.3g} to 0, computed against {run.last_step:,} steps: "
-        f"{run.first_step:,} done and {run.timesteps:,} added"
+        f"{run.first_step:,} done and {run.steps:,} added"
     )
 
 

@@ -1,5 +1,6 @@
 """Everything that a training run needs to know."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,9 +76,15 @@ class Run:
         return int(np.random.SeedSequence([self.seed, self.first_step]).generate_state(1)[0])
 
     @property
+    def steps(self) -> int:
+        """Environment steps that it trains: as many as asked for, in whole rollouts."""
+        rollout = self.algorithm.rollout_steps(self.settings, self.num_envs)
+        return math.ceil(self.timesteps / rollout) * rollout
+
+    @property
     def last_step(self) -> int:
-        """Step counter at which the run ends; the last rollout may go a little beyond it."""
-        return self.first_step + self.timesteps
+        """Step counter at which the run ends."""
+        return self.first_step + self.steps
 
     @property
     def log_dir(self) -> Path:

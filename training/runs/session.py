@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import math
 import shutil
 import time
 from typing import Any
@@ -11,7 +10,6 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
-from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 from tqdm.contrib.logging import logging_redirect_tqdm
 
@@ -65,16 +63,10 @@ def carry_out(plan: Plan) -> int:
         model = make_model(plan, run, env, transitions)
         _check_room(plan, run, model)
         names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
-        cars, steps = count_of(run.num_envs, "car"), steps_of(run, model)
+        cars, steps = count_of(run.num_envs, "car"), run.steps
         asked = "" if steps == run.timesteps else f", as rollouts are whole; --timesteps asked for {run.timesteps:,}"
         say(f"training run {run.name!r} on {in_short(names)} with {cars} for {count_of(steps, 'step')}{asked}")
         return train(run, model, env)
-
-
-def steps_of(run: Run, model: BaseAlgorithm) -> int:
-    """Return the environment steps that a run trains: as many as asked for, in whole rollouts of all its cars."""
-    rollout = run.num_envs * (model.n_steps if isinstance(model, OnPolicyAlgorithm) else 1)
-    return math.ceil(run.timesteps / rollout) * rollout
 
 
 def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
@@ -114,7 +106,7 @@ def _check_room(plan: Plan, run: Run, model: BaseAlgorithm) -> None:
             f"cannot save {path}: {why}; make room for models there, or name another --models-dir"
         ) from error
     if run.with_buffer and isinstance(model, OffPolicyAlgorithm) and model.replay_buffer is not None:
-        needed = size_of(model.replay_buffer, run.first_step + run.timesteps)
+        needed = size_of(model.replay_buffer, run.last_step)
         free = shutil.disk_usage(run.models_dir).free
         if needed > free:
             say(
@@ -133,7 +125,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     board.describe(_described(run), [track.id for track in run.eval_tracks])
     model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
-    progress = ProgressCallback(metrics, steps_of(run, model))
+    progress = ProgressCallback(metrics, run.steps)
     is_off_policy = isinstance(model, OffPolicyAlgorithm)
     began, updates = time.monotonic(), model._n_updates
     with contextlib.ExitStack() as stack:
@@ -152,7 +144,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         try:
             with logging_redirect_tqdm():  # a bridge's log messages must not break the progress bar
                 model.learn(
-                    run.timesteps,
+                    run.steps,
                     callback=CallbackList(callbacks),
                     log_interval=None if is_off_policy else 1,  # type: ignore[arg-type]
                     reset_num_timesteps=not run.first_step,

@@ -80,14 +80,12 @@ class Ppo(Algorithm):
     }
 
     def arguments(self, settings: PpoSettings, cars: int, total_steps: int) -> dict[str, Any]:
-        """Return PPO's arguments: few cars take more steps each, to keep rollouts long; minibatches are equal."""
-        least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
-        unit = settings.minibatches // math.gcd(settings.minibatches, cars)
-        n_steps = math.ceil(least / unit) * unit
+        """Return PPO's arguments."""
+        rollout = self.rollout_steps(settings, cars)
         return {
-            "learning_rate": falling(settings.learning_rate, n_steps * cars, total_steps),
-            "n_steps": n_steps,
-            "batch_size": n_steps * cars // settings.minibatches,
+            "learning_rate": falling(settings.learning_rate, rollout, total_steps),
+            "n_steps": rollout // cars,
+            "batch_size": rollout // settings.minibatches,
             "n_epochs": settings.epochs,
             "gamma": settings.gamma,
             "gae_lambda": settings.gae_lambda,
@@ -96,6 +94,12 @@ class Ppo(Algorithm):
             "vf_coef": settings.value_coefficient,
             "max_grad_norm": settings.max_gradient_norm,
         }
+
+    def rollout_steps(self, settings: PpoSettings, cars: int) -> int:
+        """Return the steps of a rollout: few cars take more steps each, to keep it long; minibatches are equal."""
+        least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
+        unit = settings.minibatches // math.gcd(settings.minibatches, cars)
+        return math.ceil(least / unit) * unit * cars
 
     def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return PPO's hyper-parameters, in which the size of a minibatch is told by their number."""
