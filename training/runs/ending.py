@@ -34,7 +34,7 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
         What ended the run: ``error``, or something that was found or arrived meanwhile.
     """
     done = model.num_timesteps - run.first_step
-    left = run.steps - done if done < run.steps else None
+    left = run.timesteps - done if done < run.timesteps else None
     broken = _why_broken(model, env, error)
     if broken is not None:
         _say_last_whole(run, left)
