@@ -143,7 +143,6 @@ def test_a_run_without_laps_has_a_report_too(tmp_path: Path, capsys: pytest.Capt
     [
         ("nowhere", lambda folder: None, "no run 'nowhere' in .*; there are: lap"),
         ("", lambda folder: None, "no run ''"),
-        ("lap", lambda folder: (folder / "config.json").unlink(), "run record file not found"),
         ("lap", lambda folder: (folder / "config.json").write_text("{"), "is not valid JSON"),
         ("lap", lambda folder: (folder / "config.json").write_text("[]"), "is no record of a run"),
         ("lap", lambda folder: [path.unlink() for path in folder.glob("events*")], "no TensorBoard events in"),
@@ -182,6 +181,34 @@ def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_pat
     parts = ("track_fingerprints", "arguments", "ai_config", "hyperparameters", "packages")
     path.write_text(json.dumps({**json.loads(path.read_text()), **dict.fromkeys(parts, value)}))
     assert "<h1>lap</h1>" in report_page.make_page("lap", tmp_path / "logs", trained / "models")
+
+
+def test_the_page_of_a_run_that_went_on(trained: Path, tmp_path: Path) -> None:
+    """The last stretch's configuration, wherever the first record is from; the earlier ones by their steps."""
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    folder = tmp_path / "logs" / "lap"
+    record = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").unlink()
+    for steps in (9, 10, 100):
+        changed = {**record, "started": f"day {steps}", "begins_with": f"m{steps}.zip", "seed": 7000 + steps}
+        (folder / f"config_from_{steps}_steps.json").write_text(json.dumps(changed))
+    content = report_page.make_page("lap", tmp_path / "logs", trained / "models")
+    for text in ("7100", "m9.zip", "begun day 9", "config_from_9_steps.json, config_from_10_steps.json<"):
+        assert text in content, text
+    assert "7009" not in content
+
+
+def test_a_run_without_a_record_is_reported_without_it(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its curves and laps are there."""
+    shutil.copytree(trained / "logs", tmp_path / "logs")
+    (tmp_path / "logs" / "lap" / "config.json").unlink()
+    content = report_page.make_page("lap", tmp_path / "logs", trained / "models")
+    assert "no record of the run's configuration in" in capsys.readouterr().err
+    assert "its configuration is not known" in content
+    assert "best clean lap on track-01" in content
+    assert "--resume" not in content
 
 
 def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path) -> None:
@@ -283,6 +310,6 @@ def test_many_tracks_are_named_in_short() -> None:
     assert (
         report_page._subtitle(record) == "PPO on procedural-0-0, procedural-0-1, procedural-0-2 and 45 more, begun now"
     )
-    rows = dict(report_page._tables(record, Path("nowhere"))[0]["rows"])
+    rows = dict(report_page._tables(record, ["config.json"])[0]["rows"])
     assert [name for name in rows if name.startswith("track ")] == [f"track procedural-0-{n}" for n in range(8)]
     assert rows["more tracks"] == "40, in config.json"

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from training.reports import learning_curves
 from training.reports.learning_curves import Mark
 from training.reports.run_log import RunLog
 from training.runs.fastest_laps import RECORDS_FOLDER
-from training.runs.folders import RECORD_NAME
+from training.runs.folders import records_of
 
 _TEMPLATE = Path(__file__).with_name("report.html.j2")
 
@@ -34,12 +34,13 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
     """Return the HTML page of a run.
 
     Raises:
-        RunError: The run's configuration or log is missing or damaged.
+        RunError: The run's log is missing or damaged, or a record of its configuration is damaged.
     """
     folder = logs_dir / run
-    record = read_json(folder / RECORD_NAME, RunError, "run record")
-    if not isinstance(record, dict):
-        raise RunError(f"{folder / RECORD_NAME} is no record of a run; expected an object as training writes it")
+    stretches = {path.name: _record(path) for path in records_of(folder)}
+    if not stretches:
+        note(f"no record of the run's configuration in {folder}; the page is without")
+    record = _as_it_went_on(stretches)
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
     tracks = list(_part(record, "track_fingerprints"))
     components = learning_curves.components(log, REWARD_COMPONENTS, learning_curves.STEPS)
@@ -59,8 +60,23 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
         curves=curves,
         components=_embedded(components) if components is not None else None,
         commands=_commands(run, record, logs_dir, models_dir),
-        tables=_tables(record, folder),
+        tables=_tables(record, list(stretches)),
     )
+
+
+def _record(path: Path) -> dict[str, Any]:
+    record = read_json(path, RunError, "run record")
+    if not isinstance(record, dict):
+        raise RunError(f"{path} is no record of a run; expected an object as training writes it")
+    return record
+
+
+def _as_it_went_on(stretches: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the record of the last stretch, with what the first one began with and when; empty if there is none."""
+    records = list(stretches.values())
+    if not records:
+        return {}
+    return {**records[-1], "started": records[0].get("started"), "begins_with": records[0].get("begins_with")}
 
 
 def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
@@ -99,6 +115,8 @@ def _records(folder: Path) -> list[Recording]:
 
 
 def _subtitle(record: dict[str, Any]) -> str:
+    if not record:
+        return "its configuration is not known"
     tracks = in_short(list(_part(record, "track_fingerprints")))
     return f"{record.get('algorithm', '')} on {tracks}, begun {str(record.get('started', '')).replace('T', ' ')}"
 
@@ -153,13 +171,13 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     places += [] if logs_dir == LOGS_DIR else ["--logs-dir", str(logs_dir)]
     named = _part(record, "arguments")
     tracks = ["--tracks-dir", str(named["tracks_dir"])] if named.get("tracks_dir") else []
-    algorithms = all_algorithms()
-    algorithm = algorithms.get(str(record.get("algorithm")), algorithms["PPO"])
-    lines = {
-        "Go on training, for as many steps more": [
+    algorithm, lines = all_algorithms().get(str(record.get("algorithm"))), {}
+    if algorithm is not None:
+        lines["Go on training, for as many steps more"] = [
             *("python", "-m", algorithm.script, "--resume", run, "--timesteps", str(record.get("timesteps", ""))),
             *(*places, *tracks),
-        ],
+        ]
+    lines |= {
         "Measure it": ["python", "-m", "training.evaluate", "--model", model, *tracks],
         "Watch it drive": ["python", "-m", "training.watch", "--model", model, *tracks],
         "Make a video of its best lap": [
@@ -171,7 +189,10 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     return [{"what": what, "line": command_line(parts)} for what, parts in lines.items()]
 
 
-def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+def _tables(record: dict[str, Any], stretches: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the tables of the configuration: that of the last stretch, whose record is the last of the names."""
+    if not record:
+        return []
     config, tracks = _part(record, "ai_config"), _part(record, "track_fingerprints")
     run = {
         "command": record.get("command"),
@@ -185,10 +206,10 @@ def _tables(record: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
         **{f"track {name}": fingerprint for name, fingerprint in list(tracks.items())[:MAX_TRACKS_APART]},
     }
     if len(tracks) > MAX_TRACKS_APART:
-        run["more tracks"] = f"{len(tracks) - MAX_TRACKS_APART}, in config.json"
-    parts = sorted(path.name for path in folder.glob("config_from_*_steps.json"))
-    if parts:
-        run["went on with"] = ", ".join(parts)
+        run["more tracks"] = f"{len(tracks) - MAX_TRACKS_APART}, in {stretches[-1]}"
+    if len(stretches) > 1:
+        run["record of this"] = stretches[-1]
+        run["records of earlier stretches"] = ", ".join(stretches[:-1])
     tables = {
         "run": run,
         "hyper-parameters": _part(record, "hyperparameters"),

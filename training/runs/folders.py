@@ -85,17 +85,26 @@ def record_path(log_dir: Path, first_step: int) -> Path:
     return log_dir / (RECORD_NAME if first_step == 0 else f"config_from_{first_step}_steps.json")
 
 
+def records_of(log_dir: Path) -> list[Path]:
+    """Return the records of a run's stretches that are there, in the order in which the stretches began."""
+    first = log_dir / RECORD_NAME
+    return [*([first] if first.is_file() else []), *_resumed(log_dir).values()]
+
+
 def last_record(log_dir: Path, steps: int) -> Path:
     """Return the record of the last stretch of a run that began at or before a step counter."""
-    begins = (_STRETCH.fullmatch(path.name) for path in log_dir.glob("config_from_*_steps.json"))
-    earlier = [int(begin["steps"]) for begin in begins if begin is not None and int(begin["steps"]) <= steps]
-    return record_path(log_dir, max(earlier, default=0))
+    return record_path(log_dir, max((begin for begin in _resumed(log_dir) if begin <= steps), default=0))
 
 
 def later_records(log_dir: Path, steps: int) -> list[Path]:
     """Return the records of the stretches of a run that began at or after a step counter."""
-    begins = {path: _STRETCH.fullmatch(path.name) for path in log_dir.glob("config_from_*_steps.json")}
-    return [path for path, begin in begins.items() if begin is not None and int(begin["steps"]) >= steps]
+    return [path for begin, path in _resumed(log_dir).items() if begin >= steps]
+
+
+def _resumed(log_dir: Path) -> dict[int, Path]:
+    """Return the records of the stretches that began with a resume, by the step counter of each, in that order."""
+    names = {path: _STRETCH.fullmatch(path.name) for path in log_dir.glob("config_from_*_steps.json")}
+    return dict(sorted((int(name["steps"]), path) for path, name in names.items() if name is not None))
 
 
 def is_used(run: str, models_dir: Path, logs_dir: Path) -> bool:
