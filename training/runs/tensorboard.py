@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ METRICS = (
     *("eval/mean_reward", "racer/best_lap_time_sec", "racer/completion_rate"),
 )
 _VERSION = "brain.Event:2"  # of the format of the events
+_PREFIX = "events.out.tfevents."  # of the names of event files; a second of ten digits follows
 _MULTILINE = "Multiline"
 
 
@@ -33,7 +35,8 @@ class _EventFile:
     _numbers = itertools.count()
 
     def __init__(self, folder: Path) -> None:
-        name = f"events.out.tfevents.{int(time.time()):010}.{socket.gethostname()}.{os.getpid()}.{next(self._numbers)}"
+        second = _next_second(folder)
+        name = f"{_PREFIX}{second:010}.{socket.gethostname()}.{os.getpid()}.{next(self._numbers)}"
         self._folder = folder
         self._records = RecordWriter(LogFile(folder / name))
         self.add_event(event_pb2.Event(wall_time=time.time(), file_version=_VERSION))
@@ -49,6 +52,15 @@ class _EventFile:
 
     def close(self) -> None:
         self._records.close()
+
+
+def _next_second(folder: Path) -> int:
+    """Return the present second, or one after those of all event files in a folder, also if the clock was set back.
+
+    TensorBoard reads the files in the order of their names, and the last one hides what a killed run has left.
+    """
+    names = (re.match(rf"{re.escape(_PREFIX)}(\d{{10}})\.", path.name) for path in folder.glob(f"{_PREFIX}*"))
+    return max([int(time.time()), *(int(name[1]) + 1 for name in names if name is not None)])
 
 
 class _Events(FileWriter):

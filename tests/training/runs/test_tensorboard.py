@@ -125,3 +125,17 @@ def test_no_more_pictures_than_are_shown(tmp_path: Path, short_config: str) -> N
     drawn = [image.step for image in events.Images("racing_line/track-01")]
     assert len(drawn) == 10 < len(evaluated)
     assert drawn[-1] == evaluated[-1]
+
+
+def test_what_a_killed_run_left_is_hidden_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock set back, or a resume within the same second, does not change the order of the event files."""
+    for now, first_step, step in ((2e9, 0, 100), (1e9, 50, 60), (1e9, 20, 30)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        board = RunTensorBoard(tmp_path, first_step)
+        board.writer.add_scalar("a", 1.0, step)
+        board.close()
+    events = EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert [event.step for event in events.Scalars("a")] == [30]
