@@ -211,8 +211,8 @@ def test_a_run_without_a_record_is_reported_without_it(
     assert "--resume" not in content
 
 
-def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path) -> None:
-    """A run that went on from an earlier checkpoint hides what came after it, evaluations included."""
+def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run that went on from an earlier checkpoint hides what came after it, evaluations included: unsaid."""
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_scalar("reward/progress", 1.0, 10)
         writer.add_scalar("eval/laps", 3, 100)
@@ -222,6 +222,7 @@ def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path) -> None:
     log = RunLog(tmp_path)
     assert "eval/laps" in log.tags
     assert log.curve("eval/laps") is None
+    assert not caplog.records
 
 
 def test_tracks_without_a_clean_lap_are_named(trained: Path, tmp_path: Path) -> None:

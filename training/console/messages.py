@@ -1,9 +1,12 @@
 """What scripts print for people: lines, notes, and the wording of numbers, names and commands."""
 
+import contextlib
+import logging
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 
 from tqdm import tqdm
 
@@ -54,3 +57,17 @@ def say(text: str, limit: int | None = MAX_LINE) -> None:
     """
     tqdm.write(printable(text, limit))
     sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def without_warnings_of(logger_name: str) -> Iterator[None]:
+    """Hide Python's warnings, and what a logger of another project says below an error."""
+    logger = logging.getLogger(logger_name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

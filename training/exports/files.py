@@ -1,10 +1,6 @@
 """Writing a driver as ONNX files."""
 
-import contextlib
 import json
-import logging
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +13,7 @@ from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.statistics import Statistics
+from training.console.messages import without_warnings_of
 from training.drivers.exported import CARD_KEY, statistics_digest
 from training.drivers.network import INPUT, OUTPUT
 
@@ -66,7 +63,7 @@ def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[
 
 def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) -> None:
     """Write a network as one file for any batch size, by the exporter based on torch.export."""
-    with _quiet():
+    with without_warnings_of("torch.onnx"):
         program = torch.onnx.export(
             network,
             (torch.zeros(2, OBSERVATION_SIZE),),
@@ -89,17 +86,3 @@ def _write_onnx(network: torch.nn.Module, path: Path, metadata: dict[str, str]) 
     onnx.helper.set_model_props(document, metadata)
     onnx.checker.check_model(document, full_check=True)
     onnx.save_model(document, path)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the exporter's own messages."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tensorboard.backend.event_processing.event_accumulator import SCALARS, EventAccumulator
 
 from racer_env.errors import RunError
+from training.console.messages import without_warnings_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -42,7 +43,8 @@ class RunLog:
         if not any(folder.glob("events.out.tfevents.*")):
             raise RunError(f"no TensorBoard events in {folder}; expected the folder of a run, as training makes it")
         self._events = EventAccumulator(str(folder), size_guidance={SCALARS: 0})
-        self._events.Reload()
+        with without_warnings_of("tensorboard"):  # it warns of points that a resumed run has hidden on purpose
+            self._events.Reload()
         self.tags: list[str] = sorted(self._events.Tags()["scalars"])
         if not self.tags:
             raise RunError(f"the TensorBoard events in {folder} hold no figures: damaged, or nothing was trained")
