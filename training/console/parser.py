@@ -99,10 +99,24 @@ def run_script(body: Callable[[Options], int], options: Options, needs: Sequence
         complain(f"expected a folder, and {error.filename} is a file or in one; name another")
     except OSError as error:
         complain(f"cannot use {error.filename or 'a file'}: {error.strerror or error}")
-    except KeyboardInterrupt as interruption:
+    except (KeyboardInterrupt, SystemError) as error:
+        interruption = _interruption_behind(error)
+        if interruption is None:
+            raise
         print("interrupted", file=sys.stderr)
         return getattr(interruption, "exit_code", INTERRUPTED)
     return COULD_NOT_RUN
+
+
+def _interruption_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """Return the interruption that an exception is or comes from.
+
+    Compiled code, Numba's for one, may return after a Ctrl-C as if nothing had been; Python makes a SystemError of it.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause
 
 
 def leave(code: int) -> NoReturn:

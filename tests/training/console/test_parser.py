@@ -1,6 +1,7 @@
 """Arguments and exit codes that all scripts share."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from racer_env.errors import TrackError
 from training import benchmark, evaluate, export_onnx, make_tracks, report, train_ppo, train_sac, watch
+from training.console.interruption import Interrupted
 from training.console.parser import positive_number, run_script, whole_number
 
 
@@ -148,6 +150,22 @@ def test_missing_package_is_found_before_the_work(
     assert not captured.out
     assert " needs the package " in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_an_interruption_is_one_wherever_it_arrives(capsys: pytest.CaptureFixture[str]) -> None:
+    """Compiled code may return as if nothing had been, and Python makes a SystemError of that."""
+
+    def body(interruption: BaseException) -> int:
+        try:
+            raise SystemError("returned a result with an exception set") from interruption
+        except SystemError as first:
+            raise SystemError("returned a result with an exception set") from first
+
+    assert run_script(body, KeyboardInterrupt()) == 130
+    assert run_script(body, Interrupted(signal.SIGTERM)) == 143
+    assert capsys.readouterr().err == "interrupted\ninterrupted\n"
+    with pytest.raises(SystemError):
+        run_script(body, ValueError())
 
 
 def test_too_little_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
