@@ -180,6 +180,16 @@ def test_what_does_not_fit_is_refused(
     assert contents(run) == before
 
 
+def test_a_final_model_that_is_replaced_is_kept(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the checkpoint of its step, so that what was measured of it can be measured again."""
+    models = run / "models"
+    old = (models / "lap_final.zip").read_bytes()
+    assert ppo(run, "--resume", "lap", "--timesteps", "4096") == 0
+    assert "lap_final.zip of 81,920 steps is kept as lap_81920_steps.zip\n" in capsys.readouterr().out
+    assert (models / "lap_81920_steps.zip").read_bytes() == old
+    assert find_model("lap", models).path == models / "lap_final.zip"
+
+
 def test_what_is_further_on_is_kept(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run resumed from an earlier checkpoint sets aside what it saved later, whole, under a name of its own."""
     models = run / "models"

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from racer_env.errors import ModelError
 from training.checkpoints.data import ModelData
-from training.checkpoints.files import BEST, COMPANIONS, model_path, readable_models, run_of, save_order
-from training.checkpoints.writing import flush_folder, move, replacing
+from training.checkpoints.files import BEST, model_path, readable_models, run_of, save_order
+from training.checkpoints.keeping import copy_unit
+from training.checkpoints.pruning import delete_model
+from training.checkpoints.writing import flush_folder, move
 from training.console.messages import note
 from training.runs.folders import hold_run, is_used
 from training.runs.history import cut_episodes, cut_history
@@ -106,17 +108,6 @@ def _copy_logs(source: Path, target: Path) -> None:
 
 
 def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:
-    parts = [place for place in COMPANIONS if place(path).is_file()]
-    for place in parts:
-        _copy(place(path), place(kept))
-    if is_copied:
-        _copy(path, kept)
-        return
-    move(path, kept)  # at every instant, one of the two is whole
-    for place in parts:
-        place(path).unlink()
-
-
-def _copy(source: Path, target: Path) -> None:
-    with replacing(target) as beside:
-        shutil.copy2(source, beside)
+    copy_unit(path, kept)
+    if not is_copied:
+        delete_model(path)

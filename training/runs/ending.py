@@ -1,14 +1,16 @@
 """The end of a run, early or not: what is saved, and what is reported about it."""
 
 import contextlib
+from pathlib import Path
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ModelError, TrainingError
 from training.checkpoints.files import BEST, FINAL, INTERRUPTED, newest_model
+from training.checkpoints.keeping import keep_replaced
 from training.checkpoints.saving import save_unit
-from training.console.interruption import Interrupted
+from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, say
 from training.runs.best_model import BestModelCallback
 from training.runs.health import check_model, check_statistics
@@ -24,7 +26,7 @@ def save_final(run: Run, model: BaseAlgorithm, env: VecNormalize) -> None:
         OSError: The model cannot be written.
     """
     _check(model, env)
-    save_unit(model, env, run.path(FINAL), run.with_buffer)
+    _save(run, model, env, run.path(FINAL))
 
 
 def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> BaseException:
@@ -41,7 +43,7 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
         return broken
     path = run.path(INTERRUPTED)
     try:
-        save_unit(model, env, path, run.with_buffer)
+        _save(run, model, env, path)
     except Interrupted as late:  # held back until everything was saved
         error = late
     except OSError as full:
@@ -82,6 +84,13 @@ def say_end(
             say(f"the last evaluation was {best.last_in_words}")
         say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
     say(f"see it lap: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}", limit=None)
+
+
+def _save(run: Run, model: BaseAlgorithm, env: VecNormalize, path: Path) -> None:
+    """Save a run's last model; one that an earlier stretch of the run has left under that name is kept first."""
+    with Interruption.shield():
+        keep_replaced(path, with_buffer=not run.with_buffer)
+        save_unit(model, env, path, run.with_buffer)
 
 
 def _check(model: BaseAlgorithm, env: VecNormalize) -> None:
