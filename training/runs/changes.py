@@ -18,7 +18,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     Args:
         resumed: The model that the run goes on with.
         before: Its hyper-parameters.
-        options: How it was evaluated, and how it will be.
+        options: How it was evaluated and saved, and how it will be.
         run: The run as it goes on.
     """
     known = {
@@ -39,7 +39,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     if "hyperparameters" not in resumed.attributes:
         yield from _changes_of_arguments(resumed, run)
     yield from _changes_of_config(resumed, run.config)
-    yield from _changes(options.evaluated, {name: getattr(options, name) for name in options.evaluated})
+    yield from _changes(*(_without_none(values) for values in (options.recorded, vars(options))))
 
 
 def own_settings(data: ModelData) -> dict[str, Any]:
@@ -79,6 +79,11 @@ def _changes(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     for name, value in now.items():
         if was.get(name) not in (None, value):
             yield f"{name} is {_in_words(value)} from here on; it was {_in_words(was[name])}"
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of options, where None is known to be none."""
+    return {name: "none" if value is None else value for name, value in values.items()}
 
 
 def _in_words(value: Any) -> str:

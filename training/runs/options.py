@@ -1,6 +1,7 @@
 """The command line of a training script, as one frozen object."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class TrainingOptions:
     Attributes:
         hyperparameters: Values of --preset and then of --hyperparams, by name; the latter override the former.
         beginning: Checkpoint that --resume or --initialize-from names.
-        evaluated: How the resumed run was evaluated, by the names of these options; empty if it is not known.
+        recorded: How the resumed run was evaluated and saved, by the names of these options; empty if it is not known.
     """
 
     run_name: str | None
@@ -66,7 +67,7 @@ class TrainingOptions:
     stop_when_lap_time: float | None
     hyperparameters: tuple[dict[str, Any], ...]
     beginning: Checkpoint | None
-    evaluated: dict[str, Any]
+    recorded: dict[str, Any]
 
     @property
     def resumed(self) -> ModelData | None:
@@ -90,9 +91,7 @@ class TrainingOptions:
 
     def as_record(self) -> dict[str, Any]:
         """Return the options for a run's record, in which the values of presets stand apart."""
-        names = [
-            field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning", "evaluated")
-        ]
+        names = [field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning", "recorded")]
         values = {name: getattr(self, name) for name in names}
         return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
@@ -102,6 +101,29 @@ _TOLD_AGAIN = (
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
     *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
+
+
+def _from(low: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= low
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+# Options that go on from the record of a resumed run, and whether a value there can be one.
+_RECORDED: dict[str, Callable[[Any], bool]] = {
+    "checkpoint_freq": _from(1),
+    "keep_checkpoints": _from(1),
+    "save_replay_buffer": _is_flag,
+    "eval_freq": _from(0),
+    "eval_laps": _from(1),
+    "eval_track_id": lambda value: isinstance(value, list),
+    "eval_random_starts": _from(0),
+    "stop_when_competent": _is_flag,
+    "stop_when_lap_time": lambda value: value is None or (type(value) in (int, float) and value > 0),
+    "track_seed": _from(0),
+}
 
 
 def _as_flags(flag: str, value: Any) -> list[str]:
@@ -235,14 +257,21 @@ def _add_evaluation_arguments(evaluation: argparse._ArgumentGroup, algorithm: Al
     )
     evaluation.add_argument(
         "--stop-when-competent",
-        action="store_true",
-        help="end the run once an evaluation drives all its laps without touching a wall",
+        action=argparse.BooleanOptionalAction,
+        help="end the run once an evaluation drives all its laps without touching a wall (default: no)",
     )
     evaluation.add_argument(
         "--stop-when-lap-time",
         type=positive_number,
         metavar="S",
-        help="end the run once an evaluation does so with a lap of at most S seconds on every track",
+        help="end the run once an evaluation does so with a lap of at most S seconds on every track (default: no)",
+    )
+    evaluation.add_argument(
+        "--no-stop-when-lap-time",
+        action="store_const",
+        const=0.0,
+        dest="stop_when_lap_time",
+        help="on resume, end it at no lap time any more",
     )
 
 
@@ -255,7 +284,6 @@ def _add_saving_arguments(saving: argparse._ArgumentGroup, algorithm: Algorithm)
     saving.add_argument(
         "--keep-checkpoints",
         type=whole_number(1),
-        default=DEFAULT_KEPT,
         metavar="K",
         help=f"keep the newest K checkpoints; best, final and interrupted models always stay (default: {DEFAULT_KEPT})",
     )
@@ -263,11 +291,8 @@ def _add_saving_arguments(saving: argparse._ArgumentGroup, algorithm: Algorithm)
         saving.add_argument(
             "--save-replay-buffer",
             action=argparse.BooleanOptionalAction,
-            default=True,
             help="save the replay buffer with the newest model, up to 140 bytes a step (default: yes)",
         )
-    else:
-        saving.set_defaults(save_replay_buffer=False)
     saving.add_argument("--overwrite", action="store_true", help="delete the files of a run of that name first")
     saving.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="folder of models (default: models/)")
     saving.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="folder of logs (default: logs/)")
@@ -288,14 +313,17 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     presets = _presets(algorithm, arguments)
     named = arguments.initialize_from if arguments.resume is None else arguments.resume
     beginning = find_checkpoint(named, arguments.models_dir) if named is not None else None
-    before = _evaluations_before(arguments.logs_dir, beginning) if beginning and arguments.resume is not None else {}
+    before = _recorded(arguments.logs_dir, beginning) if beginning and arguments.resume is not None else {}
     values = {**defaults(algorithm), **before}
     for preset in presets:
         values |= preset.arguments
     values |= {name: value for name, value in vars(arguments).items() if value is not None or name not in values}
+    values["stop_when_lap_time"] = values["stop_when_lap_time"] or None
     parser = make_parser(algorithm)  # reports errors in the command line itself
-    if not values["eval_freq"] and (values["stop_when_competent"] or values["stop_when_lap_time"]):
-        parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
+    if not values["eval_freq"]:
+        if arguments.stop_when_competent or arguments.stop_when_lap_time:
+            parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
+        values |= {"stop_when_competent": False, "stop_when_lap_time": None}  # those of the run before
     usual = before.get("track_seed", DEFAULT_TRACK_SEED)
     try:
         # Sets that the user has not named are those of a preset or of the run before.
@@ -304,7 +332,7 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     except (ConfigError, TrackError) as error:
         parser.error(str(error))
     documents = tuple(preset.hyperparameters for preset in presets)
-    return TrainingOptions(**values, hyperparameters=documents, beginning=beginning, evaluated=before)
+    return TrainingOptions(**values, hyperparameters=documents, beginning=beginning, recorded=before)
 
 
 def defaults(algorithm: Algorithm) -> dict[str, Any]:
@@ -312,12 +340,16 @@ def defaults(algorithm: Algorithm) -> dict[str, Any]:
     return {
         "timesteps": algorithm.timesteps,
         "checkpoint_freq": algorithm.checkpoint_freq,
+        "keep_checkpoints": DEFAULT_KEPT,
+        "save_replay_buffer": algorithm.has_buffer,
         "track_id": [],
         "track_seed": DEFAULT_TRACK_SEED,
         "eval_freq": algorithm.eval_freq,
         "eval_laps": DEFAULT_LAPS,
         "eval_track_id": [],
         "eval_random_starts": 0,
+        "stop_when_competent": False,
+        "stop_when_lap_time": None,
     }
 
 
@@ -333,12 +365,11 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
     return presets
 
 
-def _evaluations_before(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
-    """Return how a resumed run was evaluated, as its record says; empty without a whole record."""
+def _recorded(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
+    """Return how a resumed run was evaluated and saved, as its record says; empty without a whole record."""
     record = last_record(logs_dir / run_of(resumed.data.path), resumed.data.steps)
-    kinds = {"eval_freq": int, "eval_laps": int, "eval_track_id": list, "eval_random_starts": int, "track_seed": int}
     try:
         before = read_json(record, RunError, "run record")["arguments"]
-        return {name: before[name] for name, kind in kinds.items() if type(before[name]) is kind}
+        return {name: before[name] for name, is_known in _RECORDED.items() if name in before and is_known(before[name])}
     except (RunError, KeyError, TypeError):
         return {}

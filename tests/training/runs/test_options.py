@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from training import train_ppo
 from training.algorithms.registry import algorithm_named
 from training.runs.folders import last_record, record_path
 from training.runs.options import TrainingOptions, make_options, make_parser
+from training.runs.plan import make_plan
 
 PPO = algorithm_named("PPO")
 
@@ -103,6 +105,26 @@ def test_evaluations_changed_on_resume_stay_changed(tmp_path: Path, capsys: pyte
     capsys.readouterr()
     assert train_ppo.main([*again, *folders(tmp_path)]) == 0
     assert "was measured on other laps" not in capsys.readouterr().out
+
+
+def test_a_run_that_goes_on_is_saved_and_ended_as_before(trained: Path, tmp_path: Path) -> None:
+    """Unless that is named again, which is told; without evaluations nothing can end it early."""
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "logs" / "lap" / "config.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    kept = {"checkpoint_freq": 7000, "keep_checkpoints": 50, "stop_when_competent": True, "stop_when_lap_time": 9.5}
+    record["arguments"] |= kept
+    path.write_text(json.dumps(record), encoding="utf-8")
+    resume = ["--resume", "lap", *folders(tmp_path)]
+    options = options_of(*resume, "--eval-freq", "4096")
+    assert {name: getattr(options, name) for name in kept} == kept
+    assert not options_of(*resume, "--eval-freq", "0").stop_when_competent
+    named = ["--keep-checkpoints", "5", "--no-stop-when-competent", "--no-stop-when-lap-time"]
+    options = options_of(*resume, *named, "--checkpoint-freq", "50000")
+    sentences = make_plan(PPO, options, None).sentences
+    assert "keep_checkpoints is 5 from here on; it was 50" in sentences
+    assert "stop_when_competent is False from here on; it was True" in sentences
+    assert "stop_when_lap_time is none from here on; it was 9.5" in sentences
 
 
 def test_a_model_of_an_earlier_stretch_has_the_settings_of_that(tmp_path: Path) -> None:
