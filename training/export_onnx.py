@@ -38,7 +38,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--output-dir", type=Path, metavar="DIR", help="folder of the three files (default: one named as the model)"
     )
-    add_track_arguments(parser, "those that the model was trained on", has_config=False)
+    add_track_arguments(parser, "those that the model was trained on")
     parser.add_argument(
         "--vecnorm",
         type=Path,

@@ -22,7 +22,7 @@ def make_parser() -> Parser:
         ),
         description="Write tracks as files that the game and --tracks-dir take, and a picture of all of them.",
     )
-    add_track_arguments(parser, DEFAULT_SET, has_config=False)
+    add_track_arguments(parser, DEFAULT_SET)
     parser.set_defaults(track_id=[DEFAULT_SET])
     parser.add_argument(
         "--output-dir",

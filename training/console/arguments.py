@@ -21,8 +21,14 @@ MODELS_DIR = Path("models") if IS_INSTALLED else _from_here(PROJECT_ROOT / "mode
 LOGS_DIR = Path("logs") if IS_INSTALLED else _from_here(PROJECT_ROOT / "logs")
 
 
-def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_config: bool = True) -> None:
-    """Add --track-id, --tracks-dir and --config; ``default`` says what omitting --track-id means."""
+def add_track_arguments(parser: argparse._ActionsContainer, default: str, config: str | None = None) -> None:
+    """Add --track-id, --tracks-dir and --config.
+
+    Args:
+        parser: Where they are added.
+        default: What omitting --track-id means.
+        config: What omitting --config means; None adds no --config.
+    """
     parser.add_argument(
         "--track-id",
         nargs="+",
@@ -37,12 +43,12 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, has_co
     parser.add_argument(
         "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"
     )
-    if has_config:
+    if config is not None:
         parser.add_argument(
             "--config",
             type=Path,
             metavar="FILE",
-            help="file of reward weights and episode limits (default: those of the model, or ai-config.json)",
+            help=f"file of reward weights and episode limits (default: {config})",
         )
 
 

@@ -66,7 +66,7 @@ def make_parser() -> Parser:
         default=DEFAULT_LAPS,
         help=f"laps of a race with --drive (default: {DEFAULT_LAPS})",
     )
-    add_track_arguments(parser, "those that the first model was trained on, then the others", has_config=False)
+    add_track_arguments(parser, "those that the first model was trained on, then the others")
     parser.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera to begin with (default: {WHOLE})")
     add_driver_arguments(parser)
     return parser

@@ -37,7 +37,7 @@ def make_parser() -> Parser:
         ),
     )
     add_bridge_argument(parser, f"'{BRIDGE_DEFAULT}'")
-    add_track_arguments(parser, "all of --tracks-dir", has_config=False)
+    add_track_arguments(parser, "all of --tracks-dir")
     parser.add_argument(
         "--episodes",
         type=whole_number(1, 10_000),

@@ -65,7 +65,7 @@ def make_parser() -> Parser:
         action="store_true",
         help="measure the embedded simulator and the bridge in turns; the verdict is the bridge's",
     )
-    add_track_arguments(parser, "all of --tracks-dir, or track-01")
+    add_track_arguments(parser, "all of --tracks-dir, or track-01", config="ai-config.json")
     parser.add_argument(
         "--actions",
         choices=(RANDOM, DRIVER),

@@ -96,7 +96,11 @@ def make_parser() -> Parser:
 
 
 def _add_driving_arguments(parser: argparse.ArgumentParser) -> None:
-    add_track_arguments(parser, "those that the model was trained on, or all of --tracks-dir, or track-01")
+    add_track_arguments(
+        parser,
+        "those that the model was trained on, or all of --tracks-dir, or track-01",
+        config="those of the model, or ai-config.json",
+    )
     parser.add_argument(
         "--laps",
         type=whole_number(1, 1000),

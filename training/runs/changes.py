@@ -1,9 +1,11 @@
 """What a run that goes on changes against what it was, in words: nothing changes in silence."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from racer_env.config import AiConfig, load_config, parse_config
+from racer_env.errors import ConfigError
 from training.algorithms.settings import Settings, as_document
 from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
 from training.console.bridges import physics_behind
@@ -42,6 +44,24 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     yield from _changes(*(_without_none(values) for values in (options.recorded, vars(options))))
 
 
+def changes_of_beginning(beginning: ModelData, options: TrainingOptions, run: Run) -> Iterator[str]:
+    """Yield a sentence about each weight and limit of a new run that is not the one of the model it begins with.
+
+    Args:
+        beginning: The model whose weights the run begins with.
+        options: Options of the run; what they name is not told.
+        run: The run as it begins.
+    """
+    own = beginning.get("ai_config", dict, None)
+    if own is None or options.config is not None:
+        return
+    with contextlib.suppress(ConfigError):  # nothing of it is used
+        was = parse_config(own, str(beginning.path))
+        if was != run.config:
+            yield f"a new run begins with the weights and limits of ai-config.json, not of {beginning.path} (--config)"
+            yield from _changes_between(was, run.config)
+
+
 def own_settings(data: ModelData) -> dict[str, Any]:
     """Return the hyper-parameters that a model was trained with, by whatever means, as far as its file tells them."""
     own: dict[str, Any] | None = data.get("hyperparameters", dict, None)
@@ -71,7 +91,11 @@ def _changes_of_config(resumed: ModelData, config: AiConfig) -> Iterator[str]:
     was = parse_config(own, str(resumed.path))
     if was == config != load_config():
         yield "going on with the model's own weights and limits, which are not those of ai-config.json (--config)"
-    for section, values in config.to_json().items():
+    yield from _changes_between(was, config)
+
+
+def _changes_between(was: AiConfig, now: AiConfig) -> Iterator[str]:
+    for section, values in now.to_json().items():
         yield from _changes(was.to_json()[section], values)
 
 

@@ -191,7 +191,11 @@ def _add_run_arguments(run: argparse._ArgumentGroup, algorithm: Algorithm) -> No
 
 
 def _add_game_arguments(game: argparse._ArgumentGroup, algorithm: Algorithm) -> None:
-    add_track_arguments(game, "those of the model to begin with, or all of --tracks-dir, or track-01")
+    add_track_arguments(
+        game,
+        "those of the model to begin with, or all of --tracks-dir, or track-01",
+        config="those of the model to resume, or ai-config.json, also with --initialize-from",
+    )
     one, several = algorithm.cars, algorithm.cars_on_several_tracks
     default = f"{one}" if one == several else f"{one}, or {several} for several tracks"
     game.add_argument(

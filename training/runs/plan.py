@@ -3,7 +3,7 @@
 Everything that can be refused is refused here, before the run takes its name on disk. Nothing is written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
-from training.runs.changes import changes_of, own_settings
+from training.runs.changes import changes_of, changes_of_beginning, own_settings
 from training.runs.folders import check_removable, choose_run_name
 from training.runs.options import TrainingOptions, name_prefix
 from training.runs.run import Run
@@ -105,7 +105,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         may_exist,
         overwrites=options.overwrite,
         has_own_name=options.run_name is None and options.resume is None,
-        sentences=tuple(changes_of(resumed, before, options, run)) if resumed else (),
+        sentences=tuple(_sentences(options, before, run)),
         options=options.as_record(),
     )
 
@@ -177,6 +177,14 @@ def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
         check_removable(wanted, models_dir, logs_dir, needed)
     may_exist = options.overwrite or goes_on
     return choose_run_name(wanted, name_prefix(algorithm), models_dir, logs_dir, may_exist), may_exist
+
+
+def _sentences(options: TrainingOptions, before: Settings, run: Run) -> Iterable[str]:
+    if options.beginning is None:
+        return ()
+    if options.resumed is None:
+        return changes_of_beginning(options.beginning.data, options, run)
+    return changes_of(options.resumed, before, options, run)
 
 
 def _files_needed(options: TrainingOptions) -> Sequence[Path]:

@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ConfigError, ModelError, RacerError, TrackError
 from racer_env.vec_env import RacerVecEnv
-from tests.runs import folders
+from tests.runs import folders, rewritten
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_named
 from training.runs.options import make_options, make_parser
@@ -70,6 +70,19 @@ def test_each_change_is_told(trained: Path, tmp_path: Path) -> None:
         "wallPenalty is -0.5 from here on; it was -0.002",
         "eval_laps is 2 from here on; it was 3",
     )
+
+
+def test_a_new_run_tells_that_its_weights_are_not_the_models(trained: Path, tmp_path: Path) -> None:
+    """Unless the user names them."""
+    own = {"ai_config": {"weights": {"wallPenalty": -0.5}}}
+    model = rewritten(trained / "models" / "lap_final.zip", tmp_path / "own.zip", lambda data: data.update(own))
+    told = plan_of(tmp_path, "--initialize-from", str(model)).sentences
+    assert "a new run begins with the weights and limits of ai-config.json" in told[0]
+    assert told[1:] == ("wallPenalty is -0.002 from here on; it was -0.5",)
+    config = tmp_path / "config.json"
+    config.write_text("{}", encoding="utf-8")
+    assert plan_of(tmp_path, "--initialize-from", str(model), "--config", str(config)).sentences == ()
+    assert plan_of(tmp_path, "--initialize-from", str(trained / "models" / "lap_final.zip")).sentences == ()
 
 
 @pytest.mark.parametrize(
