@@ -13,13 +13,17 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from racer_env.physics import load_physics
 from tests.helpers import ring_document
-from tests.runs import SMALL_SAC, as_before, data_of, load, ppo, rewritten, sac, weights
+from tests.runs import SMALL_SAC, as_before, data_of, folders, load, ppo, rewritten, sac, weights
 from training import evaluate, export_onnx
+from training.algorithms.registry import algorithm_named
 from training.checkpoints.files import STATISTICS, buffer_path, find_model, statistics_path
 from training.checkpoints.pickled import read_pickled
 from training.drivers.loading import load_driver
+from training.runs.beginning import check_beginning
 from training.runs.best_model import best_score_of
 from training.runs.folders import hold_run
+from training.runs.options import make_options, make_parser
+from training.runs.plan import make_plan
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -351,6 +355,24 @@ def test_the_weight_that_sac_adapts_cannot_be_set_on_resume(tmp_path: Path, caps
     begin = ["--initialize-from", "s_final", "--run-name", "t", "--timesteps", "4", *SMALL_SAC]
     assert sac(tmp_path, *begin, "--set", "entropy=0.5") == 0
     assert entropy_of(tmp_path / "models" / "t_final.zip") == pytest.approx(np.log(0.5), abs=1e-6)
+
+
+def test_a_buffer_of_other_weights_or_tracks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its steps stay as they were paid and driven; nothing is said where all is as before."""
+    script = algorithm_named("SAC")
+
+    def told(*arguments: str) -> str:
+        parsed = make_parser(script).parse_args(["--resume", "s", *arguments, *folders(tmp_path)])
+        assert check_beginning(make_plan(script, make_options(script, parsed), None)) is not None
+        return capsys.readouterr().err
+
+    assert sac(tmp_path, "--run-name", "s", "--timesteps", "60", *SMALL_SAC) == 0
+    config = tmp_path / "config.json"
+    config.write_text('{"weights": {"wallPenalty": -0.5}}', encoding="utf-8")
+    capsys.readouterr()
+    assert told() == ""
+    assert "were driven with other reward weights, and" in told("--config", str(config))
+    assert "were driven on other tracks, and" in told("--track-id", "track-02")
 
 
 def test_a_buffer_fits_any_number_of_cars(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
 """The model that a run trains: a fresh one, a resumed one, or one that begins with another model's weights."""
 
+from pathlib import Path
+
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
+from racer_env.config import parse_config
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from training.algorithms.settings import as_document
-from training.checkpoints.data import UNKNOWN_PHYSICS
+from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
 from training.checkpoints.files import buffer_path, readable_models
 from training.checkpoints.leftovers import find_buffer
 from training.checkpoints.loading import load_model, prepare
@@ -42,11 +45,27 @@ def check_beginning(plan: Plan) -> Transitions | None:
         return None
     path = find_buffer(data)
     if path is not None:
+        _note_other_steps(data, path, run)
         return read_buffer(path, data.get("buffer_size", int, MAX_BUFFER))
     other = buffer_path(data.path)
     if other.is_file():
         note(f"{other} is not the replay buffer that {data.path.name} was saved with; it is filled again")
     return None
+
+
+def _note_other_steps(data: ModelData, buffer: Path, run: Run) -> None:
+    """Say so if the steps in a replay buffer were driven or paid otherwise than those to come."""
+    own, known = data.get("ai_config", dict, None), data.get("track_fingerprints", dict, {})
+    now, others = track_fingerprints(run.tracks), []
+    if own is not None and parse_config(own, str(data.path)).weights != run.config.weights:
+        others.append("with other reward weights")
+    if data.track_ids and (set(data.track_ids) != set(now) or any(now[name] != known.get(name) for name in now)):
+        others.append("on other tracks")
+    if others:
+        note(
+            f"the steps in {buffer} were driven {' and '.join(others)}, and the run goes on learning from them; move "
+            "that file away to fill a new buffer"
+        )
 
 
 def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions | None) -> BaseAlgorithm:
