@@ -75,7 +75,7 @@ def _export(arguments: argparse.Namespace) -> int:
     if not export(checkpoint, tracks, folder, arguments.seed):
         return ANSWER_IS_NO
     see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME)]
-    say(f"see it lap: {command_line([*see, *track_flags(arguments.track_id, arguments.tracks_dir)])}", limit=None)
+    say(f"see it drive: {command_line([*see, *track_flags(arguments.track_id, arguments.tracks_dir)])}", limit=None)
     return DONE
 
 

@@ -203,6 +203,8 @@ def test_generated_tracks_of_training_are_pointed_out(tmp_path: Path, capsys: py
         "it was trained on 1 of these 2 tracks; --track-id procedural:8 --track-seed 1, for example, makes others"
         in capsys.readouterr().err
     )
+    assert evaluate.main([*arguments, "procedural:1"]) == 0
+    assert "it was trained on this track; --track-id" in capsys.readouterr().err
     assert evaluate.main([*arguments, "procedural-9-1"]) == 0
     assert "it was trained on" not in capsys.readouterr().err
 

@@ -153,7 +153,11 @@ def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
 @pytest.mark.parametrize(
     ("spoil", "arguments", "message"),
     [
-        (lambda run: statistics_of_before(run).unlink(), [], "statistics of .* are missing"),
+        (
+            lambda run: statistics_of_before(run).unlink(),
+            [],
+            "statistics of .* are missing.* --no-vecnorm, where other",
+        ),
         (
             lambda run: shutil.copy(run / "models" / "lap_vecnormalize_30016_steps.pkl", statistics_of_before(run)),
             [],
@@ -249,7 +253,7 @@ def test_overwriting_never_deletes_what_the_run_begins_with(run: Path, capsys: p
 def test_another_algorithms_model_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The script that goes on with it is named."""
     assert sac(run, "--resume", "lap", "--timesteps", "100") == 2
-    assert "is a PPO model; what goes on with it is python -m training.train_ppo" in capsys.readouterr().err
+    assert "is a PPO model; go on with it by python -m training.train_ppo" in capsys.readouterr().err
 
 
 def test_tracks_of_ones_own_are_named_in_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

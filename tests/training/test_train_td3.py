@@ -58,7 +58,7 @@ def test_another_script_names_the_right_one(tmp_path: Path, capsys: pytest.Captu
     assert td3(tmp_path, "--timesteps", "40", "--run-name", "a", *SMALL_TD3) == 0
     arguments = ["--models-dir", str(tmp_path / "models"), "--logs-dir", str(tmp_path / "logs")]
     assert train_sac.main(["--resume", "a", *arguments]) == 2
-    assert "is a TD3 model; what goes on with it is python -m training.train_td3" in capsys.readouterr().err
+    assert "is a TD3 model; go on with it by python -m training.train_td3" in capsys.readouterr().err
 
 
 def test_noise_that_it_does_not_have_is_refused(trained_td3: Path, capsys: pytest.CaptureFixture[str]) -> None:

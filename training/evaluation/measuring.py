@@ -168,8 +168,8 @@ def _seen(evaluation: Evaluation) -> list[str]:
         hint = "" if any(map(is_generated, known)) else "; --preset general trains a driver for any road"
         sentences.append(f"it was not trained on {in_short(strange)}, where it fails{hint}")
     if seen:
+        these = "this track" if len(tracks) == 1 else f"{len(seen)} of these {len(tracks):,} tracks"
         sentences.append(
-            f"it was trained on {len(seen)} of these {count_of(len(tracks), 'track')}; --track-id "
-            "procedural:8 --track-seed 1, for example, makes others"
+            f"it was trained on {these}; --track-id procedural:8 --track-seed 1, for example, makes others"
         )
     return sentences

@@ -75,7 +75,7 @@ def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:
     arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
     if callable(arguments["learning_rate"]):
         del arguments["learning_rate"]  # it is said when the model is loaded
-        yield "the learning rate falls over the run from here on; what it was is not known to do so"
+        yield "the learning rate falls to 0 over the run from here on; the model does not say whether it fell before"
     for name in sorted(set(arguments) & set(resumed.pickled)):
         yield f"{name} is {arguments[name]} from here on; what it was is a pickle in the file, which stays closed"
     plain = {name: value for name, value in resumed.attributes.items() if name not in resumed.pickled}

@@ -18,7 +18,9 @@ def doubts_about(config: AiConfig, tracks: Sequence[AnyTrack]) -> list[str]:
         tracks: The tracks of the run.
     """
     weights, episode = config.weights, config.episode
-    doubts = [f"{sentence}; no lap can be completed in training" for sentence in without_time_for_a_lap(tracks, config)]
+    doubts = [
+        f"{sentence}; no lap can be completed there in training" for sentence in without_time_for_a_lap(tracks, config)
+    ]
     if episode.stillness_timeout_ticks < MIN_STILL_TICKS:
         seconds = episode.stillness_timeout_ticks / TICKS_PER_SECOND
         doubts.append(

@@ -53,7 +53,7 @@ def save_interrupted(run: Run, model: BaseAlgorithm, env: VecNormalize, error: B
     say(f"interrupted at {model.num_timesteps:,} steps; saved {path}")
     if left is None:
         say("all of its steps were trained")
-        say(f"see it lap: {run.command_to_evaluate(path)}", limit=None)
+        say(f"see it drive: {run.command_to_evaluate(path)}", limit=None)
     else:
         say(f"go on with: {run.command_to_resume(path, left)}", limit=None)
     return error
@@ -83,7 +83,9 @@ def say_end(
         if best.last_in_words != best.best_in_words:
             say(f"the last evaluation was {best.last_in_words}")
         say(f"the best one is {run.path(BEST)}: {best.best_in_words}")
-    say(f"see it lap: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}", limit=None)
+    laps_cleanly = best.best[1] > 0 if best is not None and has_best else metrics.best_lap_time is not None
+    see = f"see it {'lap' if laps_cleanly else 'drive'}"
+    say(f"{see}: {run.command_to_evaluate(run.path(BEST if has_best else FINAL))}", limit=None)
 
 
 def _save(run: Run, model: BaseAlgorithm, env: VecNormalize, path: Path) -> None:

@@ -8,7 +8,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from training.checkpoints.data import ModelData
 from training.checkpoints.saving import remember
 from training.checkpoints.writing import replacing
-from training.console.messages import note
+from training.console.messages import count_of, note
 from training.runs.fastest_laps import remove_later_laps
 from training.runs.folders import later_records
 from training.runs.monitor import MONITOR_NAME
@@ -53,7 +53,9 @@ def cut_episodes(log_dir: Path, last: ModelData) -> None:
         with replacing(path) as beside:
             beside.write_bytes(b"".join(lines[: count + _HEADER]))
         driven = len(lines) - _HEADER
-        note(f"{path} keeps {count:,} of {driven:,} episodes; the others were driven after {last.path.name} was saved")
+        others = "the other one was" if driven - count == 1 else "the others were"
+        kept = f"{path} keeps {count:,} of {count_of(driven, 'episode')}"
+        note(f"{kept}; {others} driven after {last.path.name} was saved")
 
 
 def cut_history(log_dir: Path, last: ModelData) -> None:

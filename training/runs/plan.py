@@ -112,8 +112,8 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
 
 def _check_beginning(algorithm: Algorithm, options: TrainingOptions, data: ModelData, bridge: Bridge | None) -> None:
     if data.algorithm.name != algorithm.name:
-        what = "what goes on with it" if options.resumed is not None else "what can begin from it"
-        raise ModelError(f"{data.path} is a {data.algorithm.name} model; {what} is python -m {data.algorithm.script}")
+        what = "go on with it" if options.resumed is not None else "begin a run with it"
+        raise ModelError(f"{data.path} is a {data.algorithm.name} model; {what} by python -m {data.algorithm.script}")
     check_physics(data.path, data.physics, None if options.any_physics else physics_behind(bridge))
 
 
@@ -128,9 +128,9 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
     after = overridden(before, options.hyperparameters, options.assignments)
     for name in fixed:
         if getattr(before, name) != getattr(after, name):
+            instead = "begin a new run for it" if resumes else "leave out --initialize-from to begin with another"
             raise ConfigError(
-                f"{name} of {beginning.data.path} began as {getattr(before, name)} and cannot change; begin a new run "
-                "for it"
+                f"{name} of {beginning.data.path} began as {getattr(before, name)} and cannot change; {instead}"
             )
     return before, after
 

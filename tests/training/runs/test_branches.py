@@ -12,11 +12,13 @@ from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from tests.helpers import make_link
 from tests.runs import data_of, make_fresh, ppo, rewritten
+from training.checkpoints.data import ModelData
 from training.drivers.loading import load_driver
 from training.drives.recording import record, save_recording
 from training.reports.run_log import RunLog
 from training.runs import branches
 from training.runs.folders import check_run_folder
+from training.runs.history import EPISODES, cut_episodes
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -154,3 +156,10 @@ def test_a_model_that_is_set_aside_is_not_copied_through_a_link(tmp_path: Path) 
     make_link(tmp_path / "models" / "a-1_best_vecnormalize.pkl", tmp_path / "mine")
     branches.set_aside([path], "a", tmp_path / "logs")
     assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_single_episode_that_is_cut_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence about it is in the singular."""
+    (tmp_path / "monitor.csv").write_text("#{}\nr,l,t\n1,2,3\n4,5,6\n", encoding="utf-8")
+    cut_episodes(tmp_path, ModelData(Path("a_final.zip"), {EPISODES: 1}, b""))
+    assert "keeps 1 of 2 episodes; the other one was driven after a_final.zip" in capsys.readouterr().err

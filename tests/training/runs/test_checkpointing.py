@@ -111,7 +111,7 @@ def test_an_interruption_after_the_last_step_leaves_nothing_to_go_on_with(
     assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "end", "--eval-freq", "100000") == 130
     output = capsys.readouterr().out
     assert "all of its steps were trained" in output
-    assert f"see it lap: python -m training.evaluate --model {tmp_path / 'models' / 'end_interrupted.zip'}" in output
+    assert f"see it drive: python -m training.evaluate --model {tmp_path / 'models' / 'end_interrupted.zip'}" in output
     assert "go on with" not in output
 
 

@@ -13,6 +13,7 @@ from training.runs.doubts import doubts_about
     [
         (AiConfig(episode=EpisodeLimits(stillness_timeout_ticks=1)), "stillnessTimeoutTicks 1 ends an episode after"),
         (AiConfig(episode=EpisodeLimits(max_steps=100)), "maxSteps 100 ends an episode on track-01 before a lap"),
+        (AiConfig(episode=EpisodeLimits(max_steps=100)), "at top speed; no lap can be completed there in training"),
         (AiConfig(RewardWeights(stillness_speed_threshold=160.0)), "stillnessSpeedThreshold 160 is not below the top"),
         (AiConfig(RewardWeights(progress=-1.0)), "progress -1 is negative: driving backwards is paid for"),
         (AiConfig(RewardWeights(0, 0, 0, 0, 0, 0)), "nothing pays for driving"),

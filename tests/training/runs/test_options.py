@@ -98,6 +98,7 @@ def test_evaluations_changed_on_resume_stay_changed(tmp_path: Path, capsys: pyte
     """The settings of the last stretch go on, and so does the best model that was measured with them."""
     first = ["--run-name", "a", "--timesteps", "4096", "--num-envs", "64", "--eval-freq", "4096", "--eval-laps", "1"]
     assert ppo(tmp_path, *first) == 0
+    assert "see it drive: " in capsys.readouterr().out  # it does not lap yet
     again = ["--resume", "a", "--timesteps", "4096"]
     assert ppo(tmp_path, *again, "--eval-laps", "2", "--eval-freq", "2048") == 0
     resumed = options_of("--resume", "a", *folders(tmp_path))

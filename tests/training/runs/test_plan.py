@@ -106,9 +106,10 @@ def test_what_is_wrong_is_refused(tmp_path: Path, arguments: list[str], error: t
 
 def test_a_network_cannot_change_its_size(trained: Path) -> None:
     """A model that goes on keeps what it was made with."""
-    arguments = ["--resume", "lap", "--set", "hidden=32", *folders(trained)]
-    with pytest.raises(ConfigError, match="hidden of .* began as 64 and cannot change"):
-        make_plan(PPO, make_options(PPO, make_parser(PPO).parse_args(arguments)), None)
+    with pytest.raises(ConfigError, match="hidden of .* began as 64 and cannot change; begin a new run for it"):
+        plan_of(trained, "--resume", "lap", "--set", "hidden=32")
+    with pytest.raises(ConfigError, match="began as 64 and cannot change; leave out --initialize-from"):
+        plan_of(trained, "--initialize-from", "lap", "--set", "hidden=32")
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
             PPO,
             {"gamma": 0.9, "steps_per_car": 2048, "minibatches": 64, "learning_rate": 3e-4, "action_repeat": 1},
             {
-                "the learning rate falls over the run from here on; what it was is not known to do so",
+                "the learning rate falls to 0 over the run from here on; the model does not say whether it fell before",
                 "clip_range is 0.2 from here on; what it was is a pickle in the file, which stays closed",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
             },
@@ -175,3 +176,11 @@ def test_a_model_of_stable_baselines3_alone_keeps_what_it_has(
     plan = make_plan(script, make_options(script, arguments), None)
     assert {setting: getattr(plan.run.settings, setting) for setting in kept} == kept
     assert set(plan.sentences) == told
+
+
+def test_a_model_of_another_algorithm_does_not_begin_a_run(trained: Path, tmp_path: Path) -> None:
+    """The script that can begin with it is named."""
+    script = algorithm_named("SAC")
+    arguments = ["--initialize-from", str(trained / "models" / "lap_final.zip"), *folders(tmp_path)]
+    with pytest.raises(ModelError, match="is a PPO model; begin a run with it by python -m training.train_ppo"):
+        make_plan(script, make_options(script, make_parser(script).parse_args(arguments)), None)
