@@ -1,5 +1,6 @@
 """A quick start: the simulator is compiled or loaded while PyTorch is imported."""
 
+import contextlib
 import threading
 
 from racer_env.tracks import AnyTrack, Track
@@ -18,7 +19,7 @@ class WarmUp:
     def __init__(self, track: AnyTrack | None, quiet: bool = False) -> None:
         """Prepare for a track, None if no simulator is needed; ``quiet`` prints no messages."""
         self._say = (lambda text: None) if quiet else say
-        # A daemon, so that Ctrl-C ends the script. Anything that fails here fails again, visibly, in the main thread.
+        # A daemon, so that Ctrl-C ends the script.
         self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
 
     def __enter__(self) -> "WarmUp":
@@ -36,7 +37,8 @@ class WarmUp:
 
 
 def _compile(track: AnyTrack | None) -> None:
-    from racer_env.simulator.simulator import Simulator  # importing Numba and the kernels takes most of the time
+    with contextlib.suppress(Exception):  # whatever fails here fails again in the main thread, which says so
+        from racer_env.simulator.simulator import Simulator  # importing Numba and the kernels takes most of the time
 
-    if isinstance(track, Track):
-        Simulator([track])
+        if isinstance(track, Track):
+            Simulator([track])
