@@ -98,13 +98,37 @@ def _copy_logs(source: Path, target: Path) -> None:
         shutil.rmtree(partial)
     try:
         if source.is_dir():
-            shutil.copytree(source, partial)
+            _copy_folder(source, partial)
         partial.mkdir(parents=True, exist_ok=True)
         (partial / UNFINISHED).touch()
         move(partial, target)
         flush_folder(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copy what a user may have put there as well: links as links, and no pipes or devices.
+
+    Raises:
+        ModelError: A file cannot be copied.
+    """
+    try:
+        shutil.copytree(source, target, symlinks=True, copy_function=_copy_file)
+    except shutil.Error as error:  # what could not be copied otherwise, such as a folder that cannot be read
+        path, _, why = error.args[0][0]
+        raise ModelError(f"cannot copy {path} to the logs of a branch: {why}") from error
+
+
+def _copy_file(source: str, target: str) -> None:
+    if not Path(source).is_file():
+        note(f"{source} is a pipe or a device; it is not copied")
+        return
+    try:
+        shutil.copy2(source, target)
+    except OSError as error:
+        why = error.strerror or error
+        raise ModelError(f"cannot copy {source} to the logs of a branch: {why}; nothing was changed") from error
 
 
 def _set_aside(path: Path, kept: Path, is_copied: bool) -> None:

@@ -1,6 +1,9 @@
 """Branches of a run: one history each, and none of it lost."""
 
+import errno
+import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from racer_env.errors import ModelError
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
 from tests.helpers import make_link
@@ -163,3 +167,39 @@ def test_a_single_episode_that_is_cut_is_one(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "monitor.csv").write_text("#{}\nr,l,t\n1,2,3\n4,5,6\n", encoding="utf-8")
     cut_episodes(tmp_path, ModelData(Path("a_final.zip"), {EPISODES: 1}, b""))
     assert "keeps 1 of 2 episodes; the other one was driven after a_final.zip" in capsys.readouterr().err
+
+
+def logs_to_copy(tmp_path: Path) -> tuple[Path, Path]:
+    """Return the only model of a run ``a``, and the folder of its logs, in which there is one file."""
+    logs = tmp_path / "logs" / "a"
+    logs.mkdir(parents=True)
+    (logs / "config.json").write_text("{}")
+    return make_fresh(tmp_path / "models", "a_best"), logs
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes with a name")
+def test_whatever_lies_in_the_logs_a_branch_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Links are copied as links, wherever they lead; a pipe is passed over with a note."""
+    model, logs = logs_to_copy(tmp_path)
+    make_link(logs / "above", Path(".."))
+    make_link(logs / "dangling", tmp_path / "nowhere")
+    os.mkfifo(logs / "pipe")
+    assert branches.set_aside([model], "a", tmp_path / "logs") == "a-1"
+    copy = tmp_path / "logs" / "a-1"
+    assert {path.name for path in copy.iterdir()} == {"above", "dangling", "config.json"}
+    assert (copy / "above").readlink() == Path("..")
+    assert f"note: {logs / 'pipe'} is a pipe or a device; it is not copied\n" in capsys.readouterr().err
+
+
+def test_logs_that_cannot_be_copied_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the file and the reason, and everything is as it was."""
+    model, logs = logs_to_copy(tmp_path)
+
+    def fail(source: str, target: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copy2", fail)
+    with pytest.raises(ModelError, match=r"^cannot copy .*config.json to .*: No space left on device; nothing"):
+        branches.set_aside([model], "a", tmp_path / "logs")
+    assert model.is_file()
+    assert [*(tmp_path / "logs").iterdir()] == [logs]
