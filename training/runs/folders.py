@@ -20,7 +20,8 @@ from training.console.messages import first_line, note
 
 RECORD_NAME = "config.json"  # record of what the run was started with
 _STRETCH = re.compile(r"config_from_(?P<steps>\d+)_steps\.json")
-MAX_NAME = 100  # bytes; file systems allow 255, and a run's files have longer names
+MAX_NAME = 100  # bytes of a new name; branches of the run and its files have longer ones
+MAX_OLD_NAME = 200  # bytes of a name that is in use; file systems allow 255, and a run's files need up to 50 more
 
 
 def choose_run_name(
@@ -48,7 +49,10 @@ def choose_run_name(
         free = (name for name in (f"{prefix}_{n}" for n in numbers) if not is_used(name, models_dir, logs_dir))
         return next(name for name in free if name not in taken)
     ends_as_files_do = PERIODIC.fullmatch(wanted) or TAGGED.fullmatch(wanted)
-    if not re.fullmatch(r"\w[\w.-]*", wanted) or len(wanted.encode()) > MAX_NAME or ends_as_files_do:
+    size = len(wanted.encode())
+    is_old = may_exist and size <= MAX_OLD_NAME and is_used(wanted, models_dir, logs_dir)
+    limit = MAX_OLD_NAME if is_old else MAX_NAME
+    if not re.fullmatch(r"\w[\w.-]*", wanted) or size > limit or ends_as_files_do:
         raise ModelError(
             f"a run's name may hold up to {MAX_NAME} letters, digits, '_', '-' and '.', begins with one of the first "
             f"three, and does not end in _final, _interrupted, _best or _<number>_steps, got {wanted[:120]!r}"

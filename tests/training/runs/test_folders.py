@@ -144,3 +144,14 @@ def test_setting_aside_takes_no_name_that_is_used_or_about_to_be(tmp_path: Path)
         assert set_aside([path], "a", logs) == "a-4"
     assert not path.exists()
     assert find_model("a-4", models).path == model_path(models, "a-4", "final")
+
+
+def test_a_run_goes_on_under_a_longer_name_than_a_new_one_may_have(tmp_path: Path) -> None:
+    """As branches have; up to where its files would be too long for the file system."""
+    folders, branch, longest = (tmp_path / "models", tmp_path / "logs"), "a" * 100 + "-1", "a" * 201
+    for name in (branch, longest):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+    assert choose_run_name(branch, "ppo", *folders, may_exist=True) == branch
+    for name, may_exist in ((branch, False), (branch.replace("1", "2"), True), (longest, True), ("a" * 300, True)):
+        with pytest.raises(ModelError, match="may hold up to 100"):
+            choose_run_name(name, "ppo", *folders, may_exist=may_exist)
