@@ -17,7 +17,7 @@ from racer_env.errors import ModelError
 from racer_env.tracks.names import VALIDATION_SEED
 from training.algorithms.settings import as_document
 from training.checkpoints.files import BEST, FINAL, model_path
-from training.checkpoints.replay_buffer import size_of
+from training.checkpoints.replay_buffer import Transitions, size_of
 from training.checkpoints.saving import try_saving
 from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, in_short, say
@@ -53,20 +53,32 @@ def carry_out(plan: Plan) -> int:
     """
     transitions = check_beginning(plan)
     with contextlib.ExitStack() as stack:
-        run = _claim(plan, stack)
-        if plan.may_exist and plan.resumed is not None and not plan.overwrites:
-            keep_later(plan.resumed, run.logs_dir)
-        write_record(plan, run)
-        for doubt in doubts_about(run.config, run.tracks):
-            say(f"warning: {doubt}")
-        env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
-        model = make_model(plan, run, env, transitions)
-        _check_room(plan, run, model)
-        names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
-        cars, steps = count_of(run.num_envs, "car"), run.steps
-        asked = "" if steps == run.timesteps else f", as rollouts are whole; --timesteps asked for {run.timesteps:,}"
-        say(f"training run {run.name!r} on {in_short(names)} with {cars} for {count_of(steps, 'step')}{asked}")
-        return train(run, model, env)
+        run, model = _claim(plan, stack), None
+        try:
+            model, env = _begin(plan, run, transitions)
+            return train(run, model, env)
+        except BaseException:
+            is_trained = model is not None and model.num_timesteps > run.first_step
+            if not is_trained and (plan.overwrites or not plan.may_exist):  # a new run's name stays free
+                shutil.rmtree(run.log_dir, ignore_errors=True)
+            raise
+
+
+def _begin(plan: Plan, run: Run, transitions: Transitions | None) -> tuple[BaseAlgorithm, VecNormalize]:
+    """Return the model to train and its environment, once what the run has is in order and the new has room."""
+    if plan.may_exist and plan.resumed is not None and not plan.overwrites:
+        keep_later(plan.resumed, run.logs_dir)
+    write_record(plan, run)
+    for doubt in doubts_about(run.config, run.tracks):
+        say(f"warning: {doubt}")
+    env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
+    model = make_model(plan, run, env, transitions)
+    _check_room(run, model)
+    names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]
+    cars, steps = count_of(run.num_envs, "car"), run.steps
+    asked = "" if steps == run.timesteps else f", as rollouts are whole; --timesteps asked for {run.timesteps:,}"
+    say(f"training run {run.name!r} on {in_short(names)} with {cars} for {count_of(steps, 'step')}{asked}")
+    return model, env
 
 
 def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
@@ -89,18 +101,16 @@ def _claim(plan: Plan, stack: contextlib.ExitStack) -> Run:
         run = dataclasses.replace(run, name=name)
 
 
-def _check_room(plan: Plan, run: Run, model: BaseAlgorithm) -> None:
+def _check_room(run: Run, model: BaseAlgorithm) -> None:
     """Refuse to train what cannot be saved.
 
     Raises:
-        ModelError: There is no room for a model; a new run leaves nothing behind.
+        ModelError: There is no room for a model.
     """
     path = run.path(FINAL)
     try:
         try_saving(model, path)
     except OSError as error:
-        if not plan.may_exist:
-            shutil.rmtree(run.log_dir, ignore_errors=True)
         why = error.strerror or error
         raise ModelError(
             f"cannot save {path}: {why}; make room for models there, or name another --models-dir"

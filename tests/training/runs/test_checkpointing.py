@@ -99,6 +99,23 @@ def test_a_signal_saves_and_says_how_to_go_on(tmp_path: Path, name: str, code: i
     assert load(tmp_path / "models" / "cut_final.zip").num_timesteps == steps + 4096
 
 
+@pytest.mark.parametrize(
+    "moment",
+    ["training.runs.session.write_record", "training.runs.metrics.RacerMetricsCallback._on_training_start"],
+)
+def test_an_interruption_before_the_first_step_leaves_the_name_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """Nothing was trained, so there is nothing that could be resumed."""
+
+    def interrupt(*arguments: object) -> None:
+        raise Interrupted(2)
+
+    monkeypatch.setattr(moment, interrupt)
+    assert ppo(tmp_path, "--timesteps", "64", "--num-envs", "4", "--run-name", "early") == 130
+    assert [*(tmp_path / "logs").iterdir()] == []
+
+
 def test_an_interruption_after_the_last_step_leaves_nothing_to_go_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
