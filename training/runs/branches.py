@@ -17,7 +17,7 @@ from training.checkpoints.data import ModelData
 from training.checkpoints.files import BEST, model_path, readable_models, run_of, save_order
 from training.checkpoints.keeping import copy_unit
 from training.checkpoints.pruning import delete_model
-from training.checkpoints.writing import flush_folder, move
+from training.checkpoints.writing import digest_of, flush_folder, move
 from training.console.messages import note
 from training.runs.folders import hold_run, is_used
 from training.runs.history import cut_episodes, cut_history
@@ -36,9 +36,11 @@ def keep_later(resumed: ModelData, logs_dir: Path) -> None:
         logs_dir: Folder of logs.
 
     Raises:
+        ModelError: It is the best model of a branch, whose history the run has no longer; or a log cannot be copied.
         OSError: The logs cannot be copied, or a model cannot be moved.
     """
     folder, run = resumed.path.parent, run_of(resumed.path)
+    _check_best(resumed, run, logs_dir)
     (logs_dir / run / UNFINISHED).unlink(missing_ok=True)  # this run is a branch that now goes on, as it is
     best = model_path(folder, run, BEST)
     later = [data.path for data in readable_models(folder, run) if save_order(data) > save_order(resumed)]
@@ -50,6 +52,20 @@ def keep_later(resumed: ModelData, logs_dir: Path) -> None:
             _set_aside(path, path.with_name(other + path.name.removeprefix(run)), is_copied=path == best)
         note(f"what {run!r} has saved since {resumed.path.name} is kept as the run {other!r}, with its logs")
         cut_history(logs_dir / run, resumed)
+
+
+def _check_best(resumed: ModelData, run: str, logs_dir: Path) -> None:
+    """Refuse a best model that was copied to a branch: the run has left what led to it."""
+    best = model_path(resumed.path.parent, run, BEST)
+    if resumed.path.name != best.name or _unfinished(run, logs_dir):
+        return
+    for other in sorted(best.parent.glob(f"{run}-*_{BEST}.zip")):
+        branch = run_of(other)
+        if re.fullmatch(r"\d+", branch.removeprefix(f"{run}-")) and digest_of(other) == digest_of(best):
+            raise ModelError(
+                f"{best} was saved in what is now the run {branch!r}, which has its history; go on with it there: "
+                f"--resume {other}"
+            )
 
 
 def set_aside(models: Sequence[Path], run: str, logs_dir: Path) -> str:

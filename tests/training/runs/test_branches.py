@@ -100,6 +100,22 @@ def test_a_branch_is_a_run_of_its_own(run: Path) -> None:
     assert max(steps_of(run, "it-1")) == END + MORE
 
 
+def test_a_best_model_goes_on_where_its_history_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That of a branch is refused in the run that has left it, without a change, and goes on in the branch."""
+    models = run / "models"
+    shutil.copy(models / "it_16000_steps.zip", models / "it_best.zip")
+    assert go_on(run) == 0
+    before = files(run)
+    capsys.readouterr()
+    assert go_on(run, "it_best") == 2
+    assert (
+        f"error: {models / 'it_best.zip'} was saved in what is now the run 'it-1', which has its history; go on with "
+        f"it there: --resume {models / 'it-1_best.zip'}\n" in capsys.readouterr().err
+    )
+    assert files(run) == before
+    assert go_on(run, "it-1_best") == 0
+
+
 class _KilledError(BaseException):
     """Stands for the end of the process."""
 
