@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training.console.arguments import add_track_arguments
-from training.console.messages import count_of, note, say
+from training.console.messages import command_line, count_of, note, say
 from training.console.parser import DONE, Parser, leave, run_script
 from training.console.tracks import count_tracks, known_tracks, load_tracks_for
 
@@ -49,7 +49,8 @@ def _make(arguments: argparse.Namespace) -> int:
     others = count_tracks(folder) - len(tracks)
     if others:
         note(f"{folder} also holds {count_of(others, 'other track')}")
-    say(f"train on them with: python -m training.train_ppo --tracks-dir {folder} --track-id all", limit=None)
+    train = ["python", "-m", "training.train_ppo", "--tracks-dir", str(folder), "--track-id", "all"]
+    say(f"train on them with: {command_line(train)}", limit=None)
     return DONE
 
 

@@ -9,6 +9,7 @@ from PIL import Image
 from racer_env.rendering import style
 from racer_env.tracks import load_tracks
 from training import make_tracks
+from training.console.messages import command_line
 from training.drives import track_sheet
 
 pytestmark = pytest.mark.timeout(30)
@@ -16,13 +17,15 @@ pytestmark = pytest.mark.timeout(30)
 
 def test_files_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The files are the tracks of those names; every track is in the picture."""
-    arguments = ["--track-id", "procedural:3", "--track-seed", "4", "--output-dir", str(tmp_path / "own")]
+    arguments = ["--track-id", "procedural:3", "--track-seed", "4", "--output-dir", str(tmp_path / "my own")]
     assert make_tracks.main(arguments) == 0
-    assert f"saved 3 tracks and tracks.png to {tmp_path / 'own'}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"saved 3 tracks and tracks.png to {tmp_path / 'my own'}" in said
+    assert command_line(["--tracks-dir", str(tmp_path / "my own"), "--track-id", "all"]) in said
     names = [f"procedural-4-{number}" for number in range(3)]
-    written, made = load_tracks(["all"], tmp_path / "own"), load_tracks(names)
+    written, made = load_tracks(["all"], tmp_path / "my own"), load_tracks(names)
     assert [track.fingerprint for track in written] == [track.fingerprint for track in made]
-    with Image.open(tmp_path / "own" / "tracks.png") as picture:
+    with Image.open(tmp_path / "my own" / "tracks.png") as picture:
         assert picture.size == (2 * track_sheet.TILE, 2 * track_sheet.TILE)
         pixels = np.array(picture.convert("RGB"))
     for index in range(4):
