@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from training.checkpoints.writing import replacing
-from training.console.arguments import LOGS_DIR, MODELS_DIR
+from training.console.arguments import LOGS_DIR
 from training.console.messages import say
 from training.console.parser import DONE, Parser, leave, run_script
 from training.runs.folders import check_run_folder
@@ -25,7 +25,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help=f"file of the page (default: {REPORT_NAME} in the run's logs)"
     )
-    parser.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="folder of models (default: models/)")
+    parser.add_argument("--models-dir", type=Path, help="folder of models (default: the one it was trained with)")
     parser.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="folder of logs (default: logs/)")
     return parser
 

@@ -183,32 +183,45 @@ def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_pat
     assert "<h1>lap</h1>" in report_page.make_page("lap", tmp_path / "logs", trained / "models")
 
 
-def test_the_page_of_a_run_that_went_on(trained: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Logs of a run ``bare``: a point without a plot, so that its page is made at once, and no record."""
+    with SummaryWriter(str(tmp_path / "logs" / "bare")) as writer:
+        writer.add_scalar("a", 1.0, 1)
+    return tmp_path / "logs" / "bare"
+
+
+def test_the_page_of_a_run_that_went_on(bare: Path) -> None:
     """The last stretch's configuration, wherever the first record is from; the earlier ones by their steps."""
-    shutil.copytree(trained / "logs", tmp_path / "logs")
-    folder = tmp_path / "logs" / "lap"
-    record = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").unlink()
     for steps in (9, 10, 100):
-        changed = {**record, "started": f"day {steps}", "begins_with": f"m{steps}.zip", "seed": 7000 + steps}
-        (folder / f"config_from_{steps}_steps.json").write_text(json.dumps(changed))
-    content = report_page.make_page("lap", tmp_path / "logs", trained / "models")
+        record = {"started": f"day {steps}", "begins_with": f"m{steps}.zip", "seed": 7000 + steps}
+        (bare / f"config_from_{steps}_steps.json").write_text(json.dumps(record))
+    content = report_page.make_page("bare", bare.parent)
     for text in ("7100", "m9.zip", "begun day 9", "config_from_9_steps.json, config_from_10_steps.json<"):
         assert text in content, text
     assert "7009" not in content
 
 
-def test_a_run_without_a_record_is_reported_without_it(
-    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its curves and laps are there."""
-    shutil.copytree(trained / "logs", tmp_path / "logs")
-    (tmp_path / "logs" / "lap" / "config.json").unlink()
-    content = report_page.make_page("lap", tmp_path / "logs", trained / "models")
+def test_a_run_without_a_record_is_reported_without_it(bare: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No command goes on with it then, as its algorithm is not known."""
+    content = report_page.make_page("bare", bare.parent)
     assert "no record of the run's configuration in" in capsys.readouterr().err
     assert "its configuration is not known" in content
-    assert "best clean lap on track-01" in content
     assert "--resume" not in content
+
+
+def test_models_are_where_the_run_says(bare: Path, tmp_path: Path) -> None:
+    """Unless that folder is gone, or another is named."""
+    there = tmp_path / "there"
+    arguments = {"models_dir": str(there)}
+    (bare / "config.json").write_text(json.dumps({"algorithm": "PPO", "timesteps": 8, "arguments": arguments}))
+    assert f"--model {Path('models') / 'bare_final.zip'}" in report_page.make_page("bare", bare.parent)
+    there.mkdir()
+    assert report.main(["bare", "--logs-dir", str(bare.parent)]) == 0
+    content = html.unescape((bare / "report.html").read_text(encoding="utf-8"))
+    assert f"--timesteps 8 --models-dir {there}" in content
+    assert f"--model {there / 'bare_final.zip'}" in content
+    assert f"--models-dir {tmp_path}" in report_page.make_page("bare", bare.parent, tmp_path)
 
 
 def test_a_figure_of_which_nothing_is_left_has_no_curve(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

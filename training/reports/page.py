@@ -30,8 +30,13 @@ from training.runs.folders import records_of
 _TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
-def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
+def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
     """Return the HTML page of a run.
+
+    Args:
+        run: Name of the run.
+        logs_dir: Folder of logs.
+        models_dir: Folder of models; None is the one that the run's record names, if it is there.
 
     Raises:
         RunError: The run's log is missing or damaged, or a record of its configuration is damaged.
@@ -41,6 +46,7 @@ def make_page(run: str, logs_dir: Path, models_dir: Path) -> str:
     if not stretches:
         note(f"no record of the run's configuration in {folder}; the page is without")
     record = _as_it_went_on(stretches)
+    models_dir = models_dir or _models_dir(record)
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
     tracks = list(_part(record, "track_fingerprints"))
     components = learning_curves.components(log, REWARD_COMPONENTS, learning_curves.STEPS)
@@ -83,6 +89,11 @@ def _part(record: dict[str, Any], name: str) -> dict[str, Any]:
     """Return an object in a record; an empty one if it is absent."""
     part = record.get(name)
     return part if isinstance(part, dict) else {}
+
+
+def _models_dir(record: dict[str, Any]) -> Path:
+    named = _part(record, "arguments").get("models_dir")
+    return Path(named) if isinstance(named, str) and Path(named).is_dir() else MODELS_DIR
 
 
 def _marks(models_dir: Path, run: str) -> list[Mark]:
