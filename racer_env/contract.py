@@ -18,6 +18,7 @@ TICKS_PER_SECOND = 60
 DT = 1.0 / TICKS_PER_SECOND  # seconds in a tick
 RAY_COUNT = 9
 MAX_ACTION_REPEAT = TICKS_PER_SECOND  # most ticks that an action may be held
+MAX_CARS = 16_384  # most that drive at once
 
 
 class Value(NamedTuple):

@@ -16,7 +16,14 @@ from racer_env.contract import ACTION_SIZE, TICKS_PER_SECOND
 from racer_env.errors import ActionError, ClosedError, ConfigError
 from racer_env.simulator.car import SimulatorCar
 from racer_env.simulator.simulator import Simulator
-from racer_env.spaces import HUMAN, RENDER_MODES, check_render_mode, make_action_space, make_observation_space
+from racer_env.spaces import (
+    HUMAN,
+    RENDER_MODES,
+    check_render_mode,
+    check_reset_options,
+    make_action_space,
+    make_observation_space,
+)
 from racer_env.specs import Documented
 from racer_env.tracks import AnyTrack, known_track
 from racer_env.tracks.starts import STANDING
@@ -171,10 +178,8 @@ class RacerEnv(Documented, gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np
         if self._is_closed:
             raise ClosedError("reset() on a closed environment; make a new one")
         super().reset(seed=seed)
-        options = {} if options is None else dict(options)
-        unknown = set(options) - {"track_id", "start"}
-        if unknown:
-            raise ConfigError(f"unknown reset option {sorted(unknown)[0]!r}; allowed: track_id, start")
+        options = {} if options is None else options
+        check_reset_options(options, "track_id", "start")
         track_id = one_track(options["track_id"]) if "track_id" in options else self._next_track()
         observation, info = self._car.begin(track_id, options.get("start", STANDING), self.np_random)
         self._is_reset = True

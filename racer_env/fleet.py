@@ -13,13 +13,13 @@ from racer_env.bridge.bridge import Bridge, TrackId, bridge_at, several, tracks_
 from racer_env.bridge.engine import BridgeEngine
 from racer_env.car import Car
 from racer_env.config import AiConfig, resolve_config
-from racer_env.contract import MAX_ACTION_REPEAT, TICKS_PER_SECOND, Placement
+from racer_env.contract import MAX_ACTION_REPEAT, MAX_CARS, TICKS_PER_SECOND, Placement
 from racer_env.engine import Engine, NextStart
 from racer_env.errors import ClosedError, ConfigError
 from racer_env.late_begin import LateBegin
 from racer_env.simulator.engine import SimulatorEngine
 from racer_env.simulator.simulator import Simulator
-from racer_env.spaces import check_render_mode
+from racer_env.spaces import check_render_mode, check_reset_options, check_whole
 from racer_env.tracks import AnyTrack, Track
 from racer_env.tracks.starts import RANDOM, STANDING, make_placement
 
@@ -54,6 +54,8 @@ class Fleet:
         begins_late: bool = False,
     ) -> None:
         """Make the cars; arguments and errors are those of ``RacerVecEnv``, and ``begins_late`` that of ``Engine``."""
+        if num_envs is not None:
+            check_whole("num_envs", num_envs, at_most=MAX_CARS)
         _check_arguments(random_start_share, standing_share, action_repeat, render_mode)
         self.random_start_share = random_start_share
         self.standing_share = standing_share
@@ -99,7 +101,12 @@ class Fleet:
 
         Args:
             seed: Whole number from 0; None draws one.
+
+        Raises:
+            ConfigError: It is something else.
         """
+        if seed is not None:
+            check_whole("seed", seed, at_least=0)
         drawn = np.random.SeedSequence(seed).generate_state(len(self.cars), np.uint64)
         return [int(value) for value in drawn]
 
@@ -115,12 +122,16 @@ class Fleet:
 
         Raises:
             ClosedError: The environment is closed.
-            ConfigError: An option is unknown or wrong.
+            ConfigError: An option is unknown or wrong, or a seed.
         """
         self._check_open()
+        if not isinstance(options, Sequence) or len(options) != len(self.cars):
+            raise ConfigError(f"expected options of a reset for each of {len(self.cars)} cars, got {options!r:.60}")
         for given in options:
-            if set(given) - {"start"}:
-                raise ConfigError(f"unknown reset option {min(set(given) - {'start'})!r}; allowed: start")
+            check_reset_options(given, "start")
+        for seed in seeds:
+            if seed is not None:
+                check_whole("seed", seed, at_least=0)
         for car, seed in zip(self.cars, seeds, strict=True):
             if seed is not None:
                 car.np_random = np.random.default_rng(seed)
@@ -218,6 +229,7 @@ def _check_arguments(
     for name, share in (("random_start_share", random_start_share), ("standing_share", standing_share)):
         if not 0.0 <= share <= 1.0:
             raise ConfigError(f"{name} must be within [0, 1], got {share}")
+    check_whole("action_repeat", action_repeat)
     if not 1 <= action_repeat <= MAX_ACTION_REPEAT:
         raise ConfigError(f"action_repeat must be within [1, {MAX_ACTION_REPEAT}] ticks, got {action_repeat}")
     check_render_mode(render_mode)

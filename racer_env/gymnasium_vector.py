@@ -94,14 +94,14 @@ class RacerVectorEnv(Documented, VectorEnv[npt.NDArray[np.float32], npt.NDArray[
             Observations (N, 14) float32 and infos.
         """
         seeds: list[int | None]
-        if seed is None or isinstance(seed, int | np.integer):
+        if not isinstance(seed, Sequence | np.ndarray):
+            seeds = [*self._fleet.seeds(seed)] if seed is not None else [None] * self.num_envs
             super().reset(seed=seed)
-            seeds = [*self._fleet.seeds(int(seed))] if seed is not None else [None] * self.num_envs
         else:
             seeds = list(seed)
             if len(seeds) != self.num_envs:
                 raise ConfigError(f"a seed for each car would be {self.num_envs} seeds, got {len(seeds)}")
-        observations = self._fleet.begin(seeds, [options or {}] * self.num_envs)
+        observations = self._fleet.begin(seeds, [{} if options is None else options] * self.num_envs)
         self._show()
         infos: dict[str, Any] = {}
         for car, info in enumerate(self._fleet.engine.reset_infos):

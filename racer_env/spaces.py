@@ -1,7 +1,7 @@
 """The spaces, render modes and info dictionaries shared by all environments."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,32 @@ from racer_env.packages import need
 
 HUMAN, RGB_ARRAY = "human", "rgb_array"
 RENDER_MODES = (HUMAN, RGB_ARRAY)
+
+
+def check_whole(name: str, number: Any, at_least: int | None = None, at_most: int | None = None) -> None:
+    """Refuse what is no whole number within a range.
+
+    Raises:
+        ConfigError: It is something else; True and False are no numbers.
+    """
+    is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if is_whole and (at_least is None or number >= at_least) and (at_most is None or number <= at_most):
+        return
+    least, most = f" from {at_least}" if at_least is not None else "", f" up to {at_most:,}" if at_most else ""
+    raise ConfigError(f"{name} must be a whole number{least}{most}, got {number!r:.60}")
+
+
+def check_reset_options(options: Any, *allowed: str) -> None:
+    """Refuse options of a reset that are no dictionary, or have an unknown key.
+
+    Raises:
+        ConfigError: They are.
+    """
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"options of a reset must be a dictionary, got {options!r:.60}")
+    unknown = [name for name in options if name not in allowed]
+    if unknown:
+        raise ConfigError(f"unknown reset option {unknown[0]!r}; allowed: {', '.join(allowed)}")
 
 
 def check_render_mode(render_mode: str | None) -> None:

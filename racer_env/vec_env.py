@@ -114,6 +114,9 @@ class RacerVecEnv(VecEnv):
 
         Returns:
             Seed of each car.
+
+        Raises:
+            ConfigError: The seed is something else.
         """
         self._seeds = list(self._fleet.seeds(seed))
         return self._seeds

@@ -182,6 +182,7 @@ def test_what_is_wrong_is_said_in_one_line(capfd: pytest.CaptureFixture[str]) ->
     for message, arguments in {
         "autoreset_mode must be 'NextStep' or 'SameStep', got 'Disabled'": {"autoreset_mode": AutoresetMode.DISABLED},
         "num_envs must be at least the number of tracks, 3; got 2": {"num_envs": 2, "track_id": "all"},
+        "num_envs must be a whole number up to 16,384, got 1000000000": {"num_envs": 10**9},
     }.items():
         with pytest.raises(ConfigError, match=message):
             gymnasium.make_vec(ENV_ID, **arguments)
@@ -192,6 +193,11 @@ def test_what_is_wrong_is_said_in_one_line(capfd: pytest.CaptureFixture[str]) ->
         envs.reset(options={"strat": "random"})
     with pytest.raises(ConfigError, match="a seed for each car would be 2 seeds, got 3"):
         envs.reset(seed=[1, 2, 3])
+    for wrong in (-1, 2.5, True, [1, -1], [True, 1], "34"):
+        with pytest.raises(ConfigError, match="seed must be a whole number from 0, got"):
+            envs.reset(seed=wrong)
+    with pytest.raises(ConfigError, match="options of a reset must be a dictionary, got 5"):
+        envs.reset(options=5)
     envs.reset()
     for _ in range(20):
         envs.step(np.zeros((2, 3)))

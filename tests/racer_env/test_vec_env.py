@@ -519,6 +519,30 @@ def test_unknown_reset_options_are_refused() -> None:
         env.reset()
 
 
+@pytest.mark.parametrize("options", [5, "start", [{}], [{}, 5], [{}, {1: 2}]])
+def test_reset_options_of_another_kind_are_refused(options: Any) -> None:
+    """They are a dictionary, or one for each car."""
+    env = RacerVecEnv([load_track("track-01")], 2)
+    env.set_options(options)
+    with pytest.raises(ConfigError, match="option"):
+        env.reset()
+
+
+@pytest.mark.parametrize("wrong", [-1, 2.5, "3", True])
+def test_seeds_of_another_kind_are_refused(wrong: Any) -> None:
+    """They are whole numbers from 0."""
+    with pytest.raises(ConfigError, match="seed must be a whole number from 0, got"):
+        RacerVecEnv([load_track("track-01")], 2).seed(wrong)
+
+
+@pytest.mark.parametrize("wrong", [2.5, "3", True, 10**9])
+def test_counts_of_another_kind_are_refused(wrong: Any) -> None:
+    """Cars up to the most that drive at once, and ticks of an action."""
+    for name in ("num_envs", "action_repeat"):
+        with pytest.raises(ConfigError, match=f"{name} must be "):
+            RacerVecEnv("track-01", **{name: wrong})
+
+
 def test_step_before_reset_is_refused() -> None:
     """Like a single environment."""
     env = RacerVecEnv([load_track("track-01")], 2)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from racer_env.contract import MAX_ACTION_REPEAT, OBSERVATION_SIZE
+from racer_env.contract import MAX_ACTION_REPEAT, MAX_CARS, OBSERVATION_SIZE
 from racer_env.json_files import shown
-from training.console.parser import MAX_CARS, MAX_SEED
+from training.console.parser import MAX_SEED
 
 MAX_COUNT = 2**53  # JSON's largest exact integer
 

@@ -7,10 +7,10 @@ import numpy.typing as npt
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
+from racer_env.contract import MAX_CARS
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
 from training.checkpoints.archives import open_archive, read_array
-from training.console.parser import MAX_CARS
 
 # Arrays of many transitions, by name.
 Transitions = dict[str, npt.NDArray[np.float32]]

@@ -13,7 +13,6 @@ from training.console.messages import complain
 from training.console.streams import prepare_streams
 
 MAX_SEED = 2**32 - 1  # NumPy's largest seed
-MAX_CARS = 16_384
 
 DONE, ANSWER_IS_NO, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 

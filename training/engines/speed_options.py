@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.bridge.url import bridge_urls
+from racer_env.contract import MAX_CARS
 from racer_env.errors import ConfigError
 from training.console.arguments import add_track_arguments
 from training.console.bridges import add_bridge_argument
-from training.console.parser import MAX_CARS, MAX_SEED, Parser, positive_number, whole_number
+from training.console.parser import MAX_SEED, Parser, positive_number, whole_number
 
 HOLD_TICKS = 15  # ticks that each random action is held
 ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from racer_env.contract import MAX_CARS
 from racer_env.errors import ConfigError, RunError, TrackError
 from racer_env.json_files import read_json
 from racer_env.tracks.names import expand_names
@@ -17,7 +18,7 @@ from training.checkpoints.data import ModelData
 from training.checkpoints.files import run_of
 from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
-from training.console.parser import MAX_CARS, MAX_SEED, Parser, check_track_seed, positive_number, whole_number
+from training.console.parser import MAX_SEED, Parser, check_track_seed, positive_number, whole_number
 from training.evaluation.options import DEFAULT_LAPS
 from training.runs.folders import last_record
 
