@@ -1,7 +1,7 @@
 """What a run that goes on changes against what it was, in words: nothing changes in silence."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from racer_env.config import AiConfig, load_config, parse_config
@@ -36,6 +36,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
         "seed": run.seed,
         "physics": UNKNOWN_PHYSICS if physics is None else physics.fingerprint,
     }
+    yield from _unknown(resumed, options, run)
     yield from _changes(known, now)
     yield from _changes(as_document(before), as_document(run.settings))
     if "hyperparameters" not in resumed.attributes:
@@ -68,6 +69,25 @@ def own_settings(data: ModelData) -> dict[str, Any]:
     if own is not None:
         return own
     return {**data.algorithm.settings_in(data.attributes), "action_repeat": data.action_repeat}
+
+
+def _unknown(resumed: ModelData, options: TrainingOptions, run: Run) -> Iterator[str]:
+    """Yield a sentence about what neither the model nor the user says, and what is taken instead."""
+    taken = {}
+    if not resumed.track_ids and not options.track_id:
+        taken["tracks"] = in_short([track.id for track in run.tracks])
+    if resumed.get("run_seed", int, None) is None and options.seed is None:
+        taken["seed"] = f"seed {run.seed}"
+    if resumed.get("ai_config", dict, None) is None and options.config is None:
+        taken["reward weights"] = "the weights of ai-config.json"
+    if taken:
+        what, instead = _listed(taken), _listed(taken.values())
+        yield f"the model does not say with which {what} it was trained; the run goes on with {instead}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:

@@ -149,6 +149,8 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
                 "the learning rate falls to 0 over the run from here on; the model does not say whether it fell before",
                 "clip_range is 0.2 from here on; what it was is a pickle in the file, which stays closed",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
+                "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
+                "with track-01, seed 0 and the weights of ai-config.json",
             },
         ),
         (
@@ -159,6 +161,8 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
                 "train_freq is 1 from here on; what it was is a pickle in the file, which stays closed",
                 "ent_coef is auto_0.02 from here on; it was auto",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
+                "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
+                "with track-01, seed 0 and the weights of ai-config.json",
             },
         ),
     ],
@@ -176,6 +180,9 @@ def test_a_model_of_stable_baselines3_alone_keeps_what_it_has(
     plan = make_plan(script, make_options(script, arguments), None)
     assert {setting: getattr(plan.run.settings, setting) for setting in kept} == kept
     assert set(plan.sentences) == told
+    named = make_parser(script).parse_args(["--resume", "plain", "--seed", "0", *folders(tmp_path)])
+    sentences = make_plan(script, make_options(script, named), None).sentences
+    assert any("with which tracks and reward weights it was trained" in sentence for sentence in sentences)
 
 
 def test_a_model_of_another_algorithm_does_not_begin_a_run(trained: Path, tmp_path: Path) -> None:
