@@ -57,7 +57,7 @@ def carry_out(plan: Plan) -> int:
         try:
             model, env = _begin(plan, run, transitions)
             return train(run, model, env)
-        except BaseException:
+        except (KeyboardInterrupt, ModelError):
             is_trained = model is not None and model.num_timesteps > run.first_step
             if not is_trained and (plan.overwrites or not plan.may_exist):  # a new run's name stays free
                 shutil.rmtree(run.log_dir, ignore_errors=True)
