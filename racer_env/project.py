@@ -13,3 +13,4 @@ DEFAULT_CONFIG_PATH = _DATA / "ai-config.json"
 DEFAULT_PHYSICS_PATH = _DATA / "physics.json"
 DEFAULT_TRACKS_DIR = _DATA / "tracks"
 PRETRAINED_DRIVER = _DATA / "models" / "pretrained" / "driver.onnx"
+PRETRAINED_MODEL = PRETRAINED_DRIVER.with_suffix(".zip")  # the same driver, to begin a run with

@@ -179,7 +179,7 @@ def test_an_export_goes_beside_the_model(tmp_path: Path, capsys: pytest.CaptureF
     [
         (["--model", "missing"], "no model or run missing"),
         (["--model", "scripted"], "no model or run scripted"),
-        (["--model", "pretrained"], "no model or run pretrained; the driver of that name is an exported one"),
+        (["--model", "pretrained"], "no model or run pretrained; the driver of that name comes with the project"),
     ],
 )
 def test_what_cannot_be_exported(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from tests.helpers import ring_document
 from tests.runs import SMALL_SAC, as_before, data_of, folders, load, ppo, rewritten, sac, weights
 from training import evaluate, export_onnx
 from training.algorithms.registry import algorithm_named
-from training.checkpoints.files import STATISTICS, buffer_path, find_model, statistics_path
+from training.checkpoints.files import STATISTICS, buffer_path, find_model, find_statistics, statistics_path
 from training.checkpoints.pickled import read_pickled
 from training.drivers.loading import load_driver
 from training.runs.beginning import check_beginning
@@ -124,6 +124,35 @@ def test_initialize_from_begins_a_new_run(run: Path) -> None:
         assert np.array_equal(one, other)
     old, new = (read_pickled(statistics_path(path)) for path in (source, data.path))
     assert new.obs_count > old.obs_count > 80_000
+
+
+def test_a_new_run_may_set_the_noise_anew(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Otherwise it keeps that of the weights; what it knows of the rewards counts like one rollout."""
+    source = ["--initialize-from", "lap_final", "--timesteps", "64", "--set", "learning_rate=0"]
+    own = load(run / "models" / "lap_final.zip").policy.state_dict()["log_std"]
+    for name, extra, noise in (("kept", [], own), ("anew", ["--set", "log_std=-1.5,-2,-2"], [-1.5, -2.0, -2.0])):
+        assert ppo(run, *source, *extra, "--run-name", name) == 0
+        assert load(run / "models" / f"{name}_final.zip").policy.state_dict()["log_std"].tolist() == list(noise)
+        assert ("log_std is [-1.5, -2.0, -2.0] from here on; it was [" in capsys.readouterr().out) == bool(extra)
+        assert 8192 <= find_statistics(data_of(run, f"{name}_final")).return_count < 8300
+
+
+def test_the_bundled_driver_begins_a_run(tmp_path: Path) -> None:
+    """The weights are those of the driver that drives under its name."""
+    arguments = [
+        "--initialize-from",
+        "pretrained",
+        "--timesteps",
+        "64",
+        "--run-name",
+        "own",
+        "--set",
+        "learning_rate=0",
+    ]
+    assert ppo(tmp_path, *arguments) == 0
+    own, bundled = (load_driver(name, load_physics(), models_dir=tmp_path / "models") for name in ("own", "pretrained"))
+    observations = np.random.default_rng(0).random((50, 14), dtype=np.float32)
+    assert own(observations) == pytest.approx(bundled(observations), abs=0.01)  # the statistics have gone on
 
 
 def test_resume_with_other_cars_keeps_the_rollout_near_its_size(trained: Path, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ class Algorithm:
         is_stochastic: Whether its policy can drive with exploration noise once it is trained.
         has_buffer: Whether it learns from a replay buffer.
         in_weights: Hyper-parameters that only set a fresh network's initial weights; loaded weights bring their own.
+        set_anew: Hyper-parameters of loaded weights that a new run which begins with them may still set.
         adapted: Hyper-parameters that are initial values, which training then adapts.
         stored: Hyper-parameters that stable-baselines3 itself stores in a model, with their names there.
     """
@@ -49,6 +50,7 @@ class Algorithm:
     is_stochastic: ClassVar[bool] = True
     has_buffer: ClassVar[bool] = False
     in_weights: ClassVar[tuple[str, ...]] = ()
+    set_anew: ClassVar[tuple[str, ...]] = ("progress_withheld",)
     adapted: ClassVar[tuple[str, ...]] = ()
     stored: ClassVar[dict[str, str]] = {"learning_rate": "learning_rate", "gamma": "gamma"}
 
@@ -118,9 +120,13 @@ class Algorithm:
             return max(VERSION_1_CARS, num_tracks)
         return max(self.cars if num_tracks == 1 else self.cars_on_several_tracks, num_tracks)
 
-    def fixed(self, resumes: bool) -> tuple[str, ...]:
-        """Return the hyper-parameters that cannot change when a model is resumed, or begins another run."""
+    def carried(self, resumes: bool) -> tuple[str, ...]:
+        """Return the hyper-parameters that a model brings along when it is resumed, or begins another run."""
         return (*Settings.MADE_WITH, *self.in_weights, *(self.adapted if resumes else ()))
+
+    def fixed(self, resumes: bool) -> tuple[str, ...]:
+        """Return those of them that cannot change then."""
+        return tuple(name for name in self.carried(resumes) if resumes or name not in self.set_anew)
 
 
 def falling(rate: float, rollout: int, total_steps: int) -> "LinearSchedule":

@@ -40,7 +40,10 @@ class Settings:
     standing_share: float = setting(0.0, 0, 1, "share of the random starts that start at rest")
     episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
     steer_change_penalty: float = setting(0.0, 0, 1000, "weight of a penalty on the square of steering changes")
-    extra_off_track_penalty: float = setting(0.0, -1, 0, "added to offTrackPenalty, in training only")
+    off_track_cost: float = setting(
+        0.0, 0, 1000, "added cost of a tick off the road, in training only; what a tick at 100 units/s earns is 1"
+    )
+    extra_off_track_penalty: float = setting(0.0, -1, 0, "the same in the game's own unit, whatever the lap's length")
     reversal_cost: float = setting(
         0.005, 0, 1, "share of the pace that a steering reversal per second costs in choosing the best model"
     )
@@ -113,6 +116,14 @@ def overridden(settings: S, documents: Sequence[Any], assignments: Sequence[str]
             raise ConfigError(f"--set must be name=value, got {assignment!r}")
         settings = override(settings, {name.strip(): _parsed(text.strip())}, f"--set {assignment}")
     return settings
+
+
+def named_settings(documents: Sequence[Any], assignments: Sequence[str]) -> set[str]:
+    """Return the names of the hyper-parameters that parsed files and each ``--set name=value`` give a value."""
+    return {
+        *(name for document in documents for name in document),
+        *(text.partition("=")[0].strip() for text in assignments),
+    }
 
 
 def _parsed(text: str) -> Any:

@@ -103,7 +103,7 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> ModelData:
     if (path / DRIVER_NAME).is_file():
         hint = f"{path} is the folder of an exported one, {path / DRIVER_NAME}"
     if str(name) == PRETRAINED:
-        hint = "the driver of that name is an exported one, which can drive and no more"
+        hint = "the driver of that name comes with the project, exported; --initialize-from begins a run with it"
     raise ModelError(f"no model or run {name}; {hint}")
 
 

@@ -1,5 +1,6 @@
 """The model that a run trains: a fresh one, a resumed one, or one that begins with another model's weights."""
 
+import dataclasses
 from pathlib import Path
 
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -16,12 +17,16 @@ from training.checkpoints.leftovers import find_buffer
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.replay_buffer import MAX_BUFFER, Transitions, fill_buffer, read_buffer
 from training.checkpoints.saving import remember
+from training.checkpoints.statistics import Statistics
 from training.console.bridges import physics_behind
 from training.console.messages import count_of, note, say
 from training.console.tracks import note_changed_tracks, track_fingerprints
+from training.runs.changes import own_settings
 from training.runs.plan import Plan
 from training.runs.run import Run
 from training.runs.shaping import make_indifferent
+
+LAP_MEAN, LAP_VARIANCE = 1 / 2, 1 / 12  # of the progress of a lap, when all of its parts are driven as often
 
 
 def check_beginning(plan: Plan) -> Transitions | None:
@@ -87,9 +92,7 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
     else:
         model = run.algorithm.make_model(env, run.settings, arguments, run.seed, run.device)
         if plan.beginning is not None:
-            source = load_model(plan.beginning.data, None, run.device)
-            model.policy.load_state_dict(source.policy.state_dict())
-            say(f"began with the weights and statistics of {plan.beginning.data.path}")
+            _take_weights(plan.beginning.data, model, run, keeps_noise=not plan.sets_noise)
         if run.settings.progress_withheld:
             make_indifferent(model, OBSERVED_ARC_LENGTH)
     if isinstance(model, OffPolicyAlgorithm):
@@ -110,6 +113,39 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
         ai_config=run.config.to_json(),
     )
     return model
+
+
+def _take_weights(source: ModelData, model: BaseAlgorithm, run: Run, keeps_noise: bool) -> None:
+    """Give a fresh model the weights of another; ``keeps_noise`` says whether also its exploration noise."""
+    weights = load_model(source, None, run.device).policy.state_dict()
+    if not keeps_noise and "log_std" in weights:
+        fresh = model.policy.state_dict()["log_std"].clone()
+        noise, was = ([round(value, 2) for value in values.tolist()] for values in (fresh, weights["log_std"]))
+        say(f"log_std is {noise} from here on; it was {was}")
+        weights["log_std"] = fresh
+    model.policy.load_state_dict(weights)
+    say(f"began with the weights and statistics of {source.path}")
+
+
+def statistics_of_beginning(plan: Plan) -> Statistics | None:
+    """Return the normalisation statistics that a run begins with; None begins with none.
+
+    A new run may earn otherwise than the one whose weights it begins with, for example on a shorter track. So what is
+    known of the rewards counts like one rollout, and the first rollouts replace it. And a driver that was not shown its
+    progress in the lap has no statistics of it: where it is shown again, they are those of a whole lap.
+    """
+    statistics = plan.beginning.statistics if plan.beginning is not None else None
+    if plan.beginning is None or statistics is None or plan.resumed is not None:
+        return statistics
+    run = plan.run
+    rollout = float(run.algorithm.rollout_steps(run.settings, run.num_envs))
+    statistics = dataclasses.replace(statistics, return_count=min(statistics.return_count, rollout))
+    was_withheld = own_settings(plan.beginning.data).get("progress_withheld", 0)
+    if not was_withheld or run.settings.progress_withheld:
+        return statistics
+    mean, variance = list(statistics.obs_mean), list(statistics.obs_var)
+    mean[OBSERVED_ARC_LENGTH], variance[OBSERVED_ARC_LENGTH] = LAP_MEAN, LAP_VARIANCE
+    return dataclasses.replace(statistics, obs_mean=tuple(mean), obs_var=tuple(variance))
 
 
 def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:

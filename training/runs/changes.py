@@ -45,14 +45,17 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     yield from _changes(*(_without_none(values) for values in (options.recorded, vars(options))))
 
 
-def changes_of_beginning(beginning: ModelData, options: TrainingOptions, run: Run) -> Iterator[str]:
+def changes_of_beginning(beginning: ModelData, before: Settings, options: TrainingOptions, run: Run) -> Iterator[str]:
     """Yield a sentence about each weight and limit of a new run that is not the one of the model it begins with.
 
     Args:
         beginning: The model whose weights the run begins with.
+        before: Its hyper-parameters, as far as a new run takes them over.
         options: Options of the run; what they name is not told.
         run: The run as it begins.
     """
+    brought = [name for name in run.algorithm.set_anew if name != "log_std"]  # noise is told once the weights are read
+    yield from _changes(*({name: getattr(settings, name) for name in brought} for settings in (before, run.settings)))
     own = beginning.get("ai_config", dict, None)
     if own is None or options.config is not None:
         return

@@ -1,6 +1,7 @@
 """The training environment: cars, monitor file, normalisation of observations and rewards."""
 
 import numpy as np
+import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
 from racer_env.bridge.url import EMBEDDED
@@ -31,35 +32,38 @@ def make_training_env(run: Run, statistics: Statistics | None = None) -> VecNorm
         say("the bridge does not tell how long its tracks are: a lap is worth the same on each, whatever its length")
     has_starts = run.bridge is None or run.bridge.has_extensions
     is_equal = len(run.tracks) > 1 and knows_lengths
+    per_unit = _reward_per_unit(run, is_equal)
     cars = RacerVecEnv(
         run.tracks,
         run.num_envs,
-        training_config(run.config, run.settings),
+        training_config(run.config, run.settings, float(np.mean(per_unit))),
         random_start_share=run.settings.random_start_share if has_starts else 0.0,
         standing_share=run.settings.standing_share,
         equal_road_value=is_equal,
         action_repeat=run.settings.action_repeat,
         bridge_url=run.bridge or EMBEDDED,
     )
-    env = _normalised(_shaped(make_monitor(cars, run.log_dir / MONITOR_NAME), run, is_equal), run, statistics)
+    env = _normalised(_shaped(make_monitor(cars, run.log_dir / MONITOR_NAME), run, per_unit), run, statistics)
     env.seed(run.draw_seed)
     return env
 
 
-def _shaped(cars: VecEnv, run: Run, is_equal: bool) -> VecEnv:
+def _reward_per_unit(run: Run, is_equal: bool) -> npt.NDArray[np.float64]:
+    """Return the reward for a unit of progress on each track of a run; ``is_equal`` makes it the same on all."""
+    lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in run.tracks]
+    return run.config.weights.progress / np.array([np.mean(lengths)] * len(lengths) if is_equal else lengths)
+
+
+def _shaped(cars: VecEnv, run: Run, per_unit: npt.NDArray[np.float64]) -> VecEnv:
     """Wrap cars in the shaping that training adds to the game.
 
     Args:
         cars: The cars to wrap.
         run: The run to train.
-        is_equal: Whether a unit of road earns the same on all tracks.
+        per_unit: Reward for a unit of progress on each track.
     """
     if run.settings.steer_change_penalty:
-        lengths = [track.length if isinstance(track, Track) else ASSUMED_LENGTH for track in run.tracks]
-        per_unit = run.config.weights.progress / np.array(lengths)
-        if is_equal:
-            per_unit[:] = run.config.weights.progress / np.mean(lengths)
-        by_car = per_unit[np.arange(run.num_envs) % len(lengths)]
+        by_car = per_unit[np.arange(run.num_envs) % len(per_unit)]
         cars = SmoothSteering(cars, run.settings.steer_change_penalty, by_car)
     return Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
 

@@ -9,13 +9,14 @@ from typing import Any
 from racer_env.contract import MAX_CARS
 from racer_env.errors import ConfigError, RunError, TrackError
 from racer_env.json_files import read_json
+from racer_env.project import PRETRAINED_MODEL
 from racer_env.tracks.names import expand_names
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.presets import Preset, preset_names, preset_path, read_preset
 from training.algorithms.settings import described, override
 from training.checkpoints.checkpoint import Checkpoint, find_checkpoint
 from training.checkpoints.data import ModelData
-from training.checkpoints.files import run_of
+from training.checkpoints.files import PRETRAINED, is_model_or_run, run_of
 from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_SEED, Parser, check_track_seed, positive_number, whole_number
@@ -182,7 +183,8 @@ def _add_run_arguments(run: argparse._ArgumentGroup, algorithm: Algorithm) -> No
     start.add_argument(
         "--initialize-from",
         metavar="MODEL",
-        help="begin a new run with the weights and statistics of a model; the counter begins at 0",
+        help="begin a new run with the weights and statistics of a model, or of the bundled driver (pretrained); the "
+        "counter begins at 0",
     )
     run.add_argument(
         "--seed",
@@ -316,8 +318,7 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         SystemExit: Options do not go together, or a set of tracks is wrong.
     """
     presets = _presets(algorithm, arguments)
-    named = arguments.initialize_from if arguments.resume is None else arguments.resume
-    beginning = find_checkpoint(named, arguments.models_dir) if named is not None else None
+    beginning = _beginning(arguments)
     before = _recorded(arguments.logs_dir, beginning) if beginning and arguments.resume is not None else {}
     values = {**defaults(algorithm), **before}
     for preset in presets:
@@ -368,6 +369,14 @@ def _presets(algorithm: Algorithm, arguments: argparse.Namespace) -> list[Preset
             raise ConfigError(f"preset {path.stem} is for {preset.algorithm}, not for {algorithm.name}")
         override(algorithm.settings(), preset.hyperparameters, str(path))
     return presets
+
+
+def _beginning(arguments: argparse.Namespace) -> Checkpoint | None:
+    """Return the checkpoint that the run begins with; "pretrained" is the bundled driver, unless a run has the name."""
+    named: str | Path | None = arguments.initialize_from if arguments.resume is None else arguments.resume
+    if arguments.initialize_from == PRETRAINED and not is_model_or_run(PRETRAINED, arguments.models_dir):
+        named = PRETRAINED_MODEL
+    return find_checkpoint(named, arguments.models_dir) if named is not None else None
 
 
 def _recorded(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError
 from racer_env.tracks.names import VALIDATION_SEED, expand_names
 from training.algorithms.algorithm import Algorithm
-from training.algorithms.settings import Settings, as_document, overridden, override
+from training.algorithms.settings import Settings, as_document, named_settings, overridden, override
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of, statistics_path
@@ -33,6 +33,7 @@ class Plan:
         run: The run to train.
         beginning: Checkpoint that it begins with; None begins with a fresh model.
         resumed: The model to resume; None if a new run begins.
+        sets_noise: Whether the user, or a preset, sets PPO's exploration noise.
         may_exist: Whether files of the run may already exist.
         overwrites: Whether these files are deleted first.
         has_own_name: Whether the name was chosen automatically, so that another will do as well.
@@ -43,6 +44,7 @@ class Plan:
     run: Run
     beginning: Checkpoint | None
     resumed: ModelData | None
+    sets_noise: bool
     may_exist: bool
     overwrites: bool
     has_own_name: bool
@@ -102,6 +104,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         run,
         beginning,
         resumed,
+        "log_std" in named_settings(options.hyperparameters, options.assignments),
         may_exist,
         overwrites=options.overwrite,
         has_own_name=options.run_name is None and options.resume is None,
@@ -122,11 +125,11 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
     settings, beginning, resumes = algorithm.settings(), options.beginning, options.resumed is not None
     if beginning is None:
         return settings, overridden(settings, options.hyperparameters, options.assignments)
-    own, fixed = own_settings(beginning.data), algorithm.fixed(resumes)
-    carried = [name for name in as_document(settings) if name in own and (resumes or name in fixed)]
+    own, brought = own_settings(beginning.data), algorithm.carried(resumes)
+    carried = [name for name in as_document(settings) if name in own and (resumes or name in brought)]
     before = override(settings, {name: own[name] for name in carried}, str(beginning.data.path))
     after = overridden(before, options.hyperparameters, options.assignments)
-    for name in fixed:
+    for name in algorithm.fixed(resumes):
         if getattr(before, name) != getattr(after, name):
             instead = "begin a new run for it" if resumes else "leave out --initialize-from to begin with another"
             raise ConfigError(
@@ -183,7 +186,7 @@ def _sentences(options: TrainingOptions, before: Settings, run: Run) -> Iterable
     if options.beginning is None:
         return ()
     if options.resumed is None:
-        return changes_of_beginning(options.beginning.data, options, run)
+        return changes_of_beginning(options.beginning.data, before, options, run)
     return changes_of(options.resumed, before, options, run)
 
 

@@ -23,7 +23,7 @@ from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, in_short, say
 from training.console.parser import DONE
 from training.evaluation.course import Course, CourseCars
-from training.runs.beginning import check_beginning, make_model
+from training.runs.beginning import check_beginning, make_model, statistics_of_beginning
 from training.runs.best_model import BestModelCallback, best_score_of
 from training.runs.branches import keep_later, set_aside
 from training.runs.checkpointing import CheckpointPairCallback
@@ -71,7 +71,7 @@ def _begin(plan: Plan, run: Run, transitions: Transitions | None) -> tuple[BaseA
     write_record(plan, run)
     for doubt in doubts_about(run.config, run.tracks):
         say(f"warning: {doubt}")
-    env = make_training_env(run, plan.beginning.statistics if plan.beginning else None)
+    env = make_training_env(run, statistics_of_beginning(plan))
     model = make_model(plan, run, env, transitions)
     _check_room(run, model)
     names = [track.id if track.name == track.id else f"{track.id} ({track.name})" for track in run.tracks]

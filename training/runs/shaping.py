@@ -15,14 +15,19 @@ from racer_env.config import AiConfig
 from racer_env.contract import ACTION_SIZE, STEER, TICKS_PER_SECOND
 from training.algorithms.settings import Settings
 
-PACE = 100.0  # units/s; a tick's progress reward at this pace is the unit of the penalty
+PACE = 100.0  # units/s; a tick's progress reward at this pace is the unit of the penalties
 
 
-def training_config(config: AiConfig, settings: Settings) -> AiConfig:
-    """Return weights and limits for training: driving off the road may cost more, and episodes may be shorter."""
-    weights = dataclasses.replace(
-        config.weights, off_track_penalty=config.weights.off_track_penalty + settings.extra_off_track_penalty
-    )
+def training_config(config: AiConfig, settings: Settings, reward_per_unit: float) -> AiConfig:
+    """Return weights and limits for training: driving off the road may cost more, and episodes may be shorter.
+
+    Args:
+        config: The game's weights and limits.
+        settings: Hyper-parameters of the run.
+        reward_per_unit: Reward per unit of progress.
+    """
+    extra = settings.extra_off_track_penalty - settings.off_track_cost * PACE / TICKS_PER_SECOND * reward_per_unit
+    weights = dataclasses.replace(config.weights, off_track_penalty=config.weights.off_track_penalty + extra)
     limit = min(config.episode.max_steps, settings.episode_ticks)
     return AiConfig(weights, dataclasses.replace(config.episode, max_steps=limit))
 

@@ -16,6 +16,7 @@ from racer_env.vec_env import RacerVecEnv
 from tests.helpers import with_limits
 from tests.runs import data_of, load, ppo, sac
 from training.algorithms.members.ppo import PpoSettings
+from training.checkpoints.files import find_statistics
 from training.drivers.loading import load_driver
 from training.runs.schedules import ExplorationSchedule, SteeringPenaltySchedule
 from training.runs.shaping import SmoothSteering, Withheld, training_config
@@ -78,11 +79,11 @@ def test_what_is_withheld_is_0(track: Track) -> None:
 
 def test_training_is_stricter_than_the_game() -> None:
     """The game's own weights and limits stay; limits never grow."""
-    config = training_config(AiConfig(), PpoSettings(extra_off_track_penalty=-0.002, episode_ticks=600))
+    config = training_config(AiConfig(), PpoSettings(extra_off_track_penalty=-0.002, episode_ticks=600), 0.001)
     assert config.weights.off_track_penalty == pytest.approx(AiConfig().weights.off_track_penalty - 0.002)
     assert config.episode.max_steps == 600
-    assert training_config(AiConfig(), PpoSettings()) == AiConfig()
-    assert training_config(with_limits(100), PpoSettings(episode_ticks=600)).episode.max_steps == 100
+    assert training_config(AiConfig(), PpoSettings(), 0.001) == AiConfig()
+    assert training_config(with_limits(100), PpoSettings(episode_ticks=600), 0.001).episode.max_steps == 100
 
 
 def test_some_random_starts_are_at_rest(track: Track) -> None:
@@ -102,6 +103,13 @@ def test_some_random_starts_are_at_rest(track: Track) -> None:
     assert np.array_equal(same.reset(), before.reset())
 
 
+def test_a_tick_off_the_road_costs_road_whatever_the_laps_length() -> None:
+    """As much as driving on it for so many ticks at 100 units/s earns, beside what it costs in the game."""
+    for length in (900.0, 3600.0):
+        weights = training_config(AiConfig(), PpoSettings(off_track_cost=6.0), 1.0 / length).weights
+        assert weights.off_track_penalty == pytest.approx(-0.001 - 6.0 * 100.0 / 60.0 / length)
+
+
 @pytest.mark.parametrize("train", [ppo, sac])
 def test_a_driver_that_was_not_shown_progress_is_indifferent_to_it(tmp_path: Path, train: Any) -> None:
     """After training, saved and loaded: whatever the game says there, it drives the same."""
@@ -116,7 +124,14 @@ def test_a_driver_that_was_not_shown_progress_is_indifferent_to_it(tmp_path: Pat
     observations[:, 3] += 0.1
     assert not np.array_equal(driver(observations), expected)
     assert data_of(tmp_path, "blind_final").attributes["hyperparameters"]["progress_withheld"] == 1
-    assert train(tmp_path, "--resume", "blind", "--timesteps", "100", "--set", "progress_withheld=0") == 2
+    seeing = ["--timesteps", "100", "--set", "progress_withheld=0", "--set", "learning_rate=0", *small[:4]]
+    assert train(tmp_path, "--resume", "blind", *seeing) == 2
+    assert train(tmp_path, "--initialize-from", "blind", *seeing, "--run-name", "seeing") == 0
+    shown = data_of(tmp_path, "seeing_final")
+    assert shown.attributes["hyperparameters"]["progress_withheld"] == 0
+    statistics = find_statistics(shown)
+    assert 0.2 < statistics.obs_mean[OBSERVED_ARC_LENGTH] < 0.8
+    assert 0.03 < statistics.obs_var[OBSERVED_ARC_LENGTH] < 0.3  # hardly 0, as of a value that is always the same
 
 
 def test_the_noise_falls(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ class Ppo(Algorithm):
     output = "clipped"
     head = ("mlp_extractor.policy_net", "action_net")
     in_weights = ("log_std", "bias")
+    set_anew = (*Algorithm.set_anew, "log_std")
     stored: ClassVar[dict[str, str]] = {
         **Algorithm.stored,
         "epochs": "n_epochs",
