@@ -50,7 +50,7 @@ def test_its_card_says_what_it_is() -> None:
     assert card["physics_fingerprint"] == load_physics().fingerprint == read_card(DRIVER).physics_fingerprint
     assert "--preset general" in card["command"]
     assert DRIVER.stat().st_size < 150 * 1024
-    assert {path.name for path in FOLDER.iterdir()} == {"driver.onnx", "card.json"}
+    assert {path.name for path in FOLDER.iterdir()} == {"driver.onnx", "driver.zip", "card.json"}
 
 
 def test_it_does_not_look_at_the_laps_progress() -> None:

@@ -26,6 +26,11 @@ def setting(default: Any, low: float, high: float, meaning: str) -> Any:
     return dataclasses.field(default=default, metadata={"low": low, "high": high, "meaning": meaning})
 
 
+def default_of(settings: "type[Settings]", name: str, default: float) -> Any:
+    """Return the field of a base class with another default, for a subclass."""
+    return dataclasses.field(default=default, metadata=settings.__dataclass_fields__[name].metadata)
+
+
 @dataclass(frozen=True)
 class Settings:
     """Hyper-parameters that every algorithm has. A subclass adds its own and may change the defaults of these."""

@@ -28,8 +28,10 @@ def test_shipped_presets_are_sound(name: str) -> None:
 
 def test_the_presets_there_are() -> None:
     """For one track in seconds, for fast laps, for smooth ones, and for any road, in a minute or in minutes."""
-    assert preset_names() == ["fast", "general", "general-long", "quick", "smooth"]
-    with pytest.raises(ConfigError, match="no preset 'slow'; there are: fast, general, general-long, quick, smooth"):
+    assert preset_names() == ["fast", "general", "general-long", "quick", "smooth", "tune"]
+    with pytest.raises(
+        ConfigError, match="no preset 'slow'; there are: fast, general, general-long, quick, smooth, tune"
+    ):
         preset_path("slow")
 
 
@@ -68,7 +70,7 @@ def test_evaluations_drive_on_tracks_of_their_own(tmp_path: Path, capsys: pytest
 def test_evaluations_drive_from_random_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They are in the log, in what is said, and a best score is one of so many."""
     arguments = ["--eval-random-starts", "2", "--eval-freq", "4096", "--eval-laps", "1", "--timesteps", "20000"]
-    assert ppo(tmp_path, "--run-name", "r", *arguments) == 0
+    assert ppo(tmp_path, "--run-name", "r", "--preset", "quick", *arguments) == 0
     assert " of 4 random starts" in capsys.readouterr().out
     assert data_of(tmp_path, "r_best").attributes["score_course"].startswith("1 laps and 2 random starts of track-01 ")
     log = EventAccumulator(str(tmp_path / "logs" / "r"))

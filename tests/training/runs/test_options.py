@@ -34,7 +34,7 @@ def write(folder: Path, document: dict[str, Any]) -> str:
 def test_what_is_not_named_has_its_default() -> None:
     """That of the algorithm, where it has one."""
     options = options_of()
-    assert (options.timesteps, options.checkpoint_freq, options.eval_freq) == (2_000_000, 50_000, 100_000)
+    assert (options.timesteps, options.checkpoint_freq, options.eval_freq) == (1_000_000, 50_000, 100_000)
     assert (options.eval_laps, options.keep_checkpoints, options.track_id, options.beginning) == (3, 5, [], None)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from training.algorithms.algorithm import Algorithm, falling
-from training.algorithms.settings import Settings, setting
+from training.algorithms.settings import Settings, default_of, setting
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
@@ -20,9 +20,12 @@ ROLLOUT_STEPS = 4096  # least number of environment steps in a rollout
 
 @dataclass(frozen=True)
 class PpoSettings(Settings):
-    """Hyper-parameters, tuned on the shipped tracks."""
+    """Hyper-parameters, tuned on the shipped tracks and on generated ones."""
 
     learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly to 0 over the run")
+    standing_share: float = default_of(Settings, "standing_share", 0.3)
+    steer_change_penalty: float = default_of(Settings, "steer_change_penalty", 12.0)
+    off_track_cost: float = default_of(Settings, "off_track_cost", 4.0)
     minibatches: int = setting(4, 1, 1024, "minibatches that a rollout is cut into")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
     steps_per_car: int = setting(64, 1, 10_000, "environment steps of each car in a rollout, at least")
@@ -34,7 +37,7 @@ class PpoSettings(Settings):
     log_std: tuple[float, float, float] = setting(
         (-1.0, -0.5, -0.5), -20, 5, "initial logarithm of the exploration noise of steer, throttle and brake"
     )
-    final_log_std: float = setting(5.0, -20, 5, "the noise is kept below a line that falls to this; 5 is no limit")
+    final_log_std: float = setting(-2.5, -20, 5, "the noise is kept below a line that falls to this; 5 is no limit")
     bias: tuple[float, float, float] = setting(
         (0.0, 1.2, -1.2), -100, 100, "initial output of the policy; presses the throttle, so that a fresh driver moves"
     )
@@ -59,7 +62,7 @@ class Ppo(Algorithm):
 
     name = "PPO"
     settings = PpoSettings
-    timesteps = 2_000_000
+    timesteps = 1_000_000
     checkpoint_freq = 50_000
     eval_freq = 100_000
     cars = 64
