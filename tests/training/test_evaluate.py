@@ -217,3 +217,16 @@ def test_failing_where_it_was_not_trained_is_explained(
     assert "not trained" not in capsys.readouterr().err
     assert evaluate.main(["--model", str(fresh_model), "--config", short_config, "--track-id", "track-02"]) == 0
     assert "it was not trained on track-02, where it fails; --preset general trains" in capsys.readouterr().err
+
+
+def test_failing_where_nothing_is_known_of_its_training_is_said(
+    fresh_model: Path, tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A driver of another program, or of a script without this project, may know the track or not."""
+    path = rewritten(fresh_model, tmp_path / "x_final.zip", lambda data: data.pop("track_ids"))
+    arguments = ["--config", short_config, "--laps", "1", "--track-id", "track-01", "track-02"]
+    assert evaluate.main(["--model", str(path), *arguments]) == 0
+    told = capsys.readouterr().err
+    assert "it fails on track-01, track-02, and does not say on which tracks it was trained" in told
+    assert evaluate.main(["--model", "scripted", *arguments, "--config", short_config]) == 0
+    assert "trained" not in capsys.readouterr().err

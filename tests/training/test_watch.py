@@ -278,6 +278,28 @@ def test_a_race_ends_with_its_result(window: Window, tracks: list[Track]) -> Non
     assert watching.run() == "scripted won\nslow still drives"
 
 
+def test_a_track_that_is_new_to_a_driver_is_said(
+    window: Window, tracks: list[Track], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the console once, and in the window of the car in focus; so is that a driver says nothing of its tracks."""
+    knows = Driver("models/knows.zip", scripted_driver, track_ids=("track-01",))
+    silent = Driver("theirs/silent.onnx", scripted_driver)
+    racers = [DriverEntrant(driver, driver.label) for driver in (knows, silent, SCRIPTED)]
+    watching = RaceWindow(window, racers, tracks[:2], "track", None)
+    unsaid = "theirs/silent.onnx does not say on which tracks it was trained"
+    assert capsys.readouterr().err == f"note: {unsaid}\n"
+    assert "trained" not in watching._footer()
+    press(watching, pygame.K_n)
+    assert capsys.readouterr().err == "note: knows was not trained on track-02\n"
+    assert "knows was not trained on track-02   Q quit" in watching._footer()
+    press(watching, pygame.K_TAB)
+    assert unsaid in watching._footer()
+    for key in (pygame.K_TAB, pygame.K_n, pygame.K_n):
+        press(watching, key)
+        assert "trained" not in watching._footer()
+    assert capsys.readouterr().err == ""
+
+
 # --- The script ---
 
 

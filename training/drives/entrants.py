@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from racer_env.errors import TrackError
 from racer_env.physics import load_physics
 from racer_env.tracks import ALL_TRACKS, Track, load_tracks
+from training.console.tracks import note_changed_tracks
 from training.console.warm_up import WarmUp
 from training.drivers.loading import load_driver
 from training.drives.options import WatchOptions
@@ -42,6 +43,8 @@ def gather(options: WatchOptions) -> tuple[list[Entrant], list[Track]]:
             known = {track.fingerprint for track in tracks}
             others = load_tracks([ALL_TRACKS], options.tracks_dir)
             tracks += [track for track in others if track.fingerprint not in known]
+    for driver in drivers:
+        note_changed_tracks(driver.track_fingerprints, driver.label, tracks)
     with WarmUp(tracks[0]):
         pass
     person: list[Entrant] = [PersonEntrant()] if options.drive else []

@@ -13,6 +13,7 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
 from racer_env.tracks.starts import Start, standing_start
 from training.drivers.driver import Driver
+from training.drivers.familiarity import doubt_about
 from training.drives.recording import Recording
 
 Action = npt.NDArray[np.floating]
@@ -37,6 +38,9 @@ class Entrant(Protocol):
     def start_on(self, track: Track) -> Start:
         """Return where the entrant starts."""
 
+    def doubt_on(self, track: Track) -> str | None:
+        """Return in words why it may fail on a track; None if nothing speaks for it."""
+
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
         """Return steer, throttle and brake for a tick, counted from 0, given the observation before it (14,)."""
 
@@ -55,6 +59,10 @@ class DriverEntrant:
     def start_on(self, track: Track) -> Start:
         """Return the standing start."""
         return standing_start(track.geometry)
+
+    def doubt_on(self, track: Track) -> str | None:
+        """Return in words that it was not trained on a track, or does not say so."""
+        return doubt_about(self._driver, [track.id], self.name)
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
         """Return the driver's action."""
@@ -76,6 +84,9 @@ class ReplayEntrant:
     def start_on(self, track: Track) -> Start:
         """Return where the recording starts."""
         return self._recording.start
+
+    def doubt_on(self, track: Track) -> None:
+        """Return None: it drives what it drove."""
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
         """Return the recorded action."""
@@ -100,6 +111,9 @@ class PersonEntrant:
     def start_on(self, track: Track) -> Start:
         """Return the standing start."""
         return standing_start(track.geometry)
+
+    def doubt_on(self, track: Track) -> None:
+        """Return None: a person sees."""
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
         """Return the action that the keys ask for."""

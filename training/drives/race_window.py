@@ -11,6 +11,7 @@ from racer_env.rendering import CAMERAS
 from racer_env.rendering.painter import Painter
 from racer_env.rendering.window import TOO_SLOW, Window
 from racer_env.tracks import Track
+from training.console.messages import note
 from training.drives.race import Entrant, PersonEntrant, Race
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -95,6 +96,7 @@ class RaceWindow:
             pygame.K_q: self._quit,
             pygame.K_ESCAPE: self._quit,
         }
+        self._told = set[str]()
         self._show_track(0)
 
     def run(self) -> str:
@@ -120,7 +122,8 @@ class RaceWindow:
         pace = self._window.metronome.pace
         slow = f"only {pace:.0%} of real time   " if pace < TOO_SLOW else ""
         speed = f"speed {self.speed:g}   " if self.speed != 1.0 else ""
-        return slow + speed + ("Q quit   " if self._person is None else HELP_TO_DRIVE) + HELP
+        doubt = f"{self._doubts[self.focus]}   " if self._doubts[self.focus] else ""
+        return slow + speed + doubt + ("Q quit   " if self._person is None else HELP_TO_DRIVE) + HELP
 
     def _advance(self) -> None:
         waited = min(self._wait, self._frames)
@@ -149,6 +152,11 @@ class RaceWindow:
     def _show_track(self, index: int) -> None:
         self._at = index
         self.race = Race(self._tracks[index], self._entrants, self._laps)
+        self._doubts = [entrant.doubt_on(self._tracks[index]) for entrant in self._entrants]
+        for doubt in self._doubts:
+            if doubt is not None and doubt not in self._told:
+                self._told.add(doubt)
+                note(doubt)
         self.painter = Painter(self._tracks[index], self._window.size, camera=self._camera, footer=FOOTER)
         self._restart()
 

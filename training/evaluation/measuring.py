@@ -11,9 +11,10 @@ from racer_env.config import AiConfig, load_config
 from racer_env.tracks import AnyTrack, Track
 from racer_env.tracks.names import is_generated
 from training.console.bridges import physics_behind
-from training.console.messages import count_of, in_short, note
+from training.console.messages import count_of, note
 from training.console.tracks import note_changed_tracks, track_fingerprints
 from training.drivers.driver import Driver
+from training.drivers.familiarity import doubt_about
 from training.drivers.loading import load_driver
 from training.evaluation import par_times
 from training.evaluation.course import Course, Evaluation, evaluate, without_time_for_a_lap
@@ -160,13 +161,13 @@ def _limits(evaluation: Evaluation) -> list[str]:
 def _seen(evaluation: Evaluation) -> list[str]:
     """Return in words what a driver's training says about its results: tracks that it knows, and that it does not."""
     tracks, known = evaluation.course.tracks, evaluation.driver.track_ids
-    failed = {episode.track_id for episode in evaluation.episodes if not episode.is_success}
-    strange = [track.id for track in tracks if track.id in failed and track.id not in known]
+    failed = [track_id for track_id, episodes in evaluation.by_track.items() if not all(e.is_success for e in episodes)]
+    doubt = doubt_about(evaluation.driver, failed, "it", fails=True)
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in known]
     sentences = []
-    if known and strange:
-        hint = "" if any(map(is_generated, known)) else "; --preset general trains a driver for any road"
-        sentences.append(f"it was not trained on {in_short(strange)}, where it fails{hint}")
+    if doubt is not None:
+        hint = "; --preset general trains a driver for any road" if known and not any(map(is_generated, known)) else ""
+        sentences.append(doubt + hint)
     if seen:
         these = "this track" if len(tracks) == 1 else f"{len(seen)} of these {len(tracks):,} tracks"
         sentences.append(
