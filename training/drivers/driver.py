@@ -38,7 +38,9 @@ class Driver:
     def label(self) -> str:
         """A short name; an export's name includes its folder."""
         path = Path(self.name)
-        return f"{path.parent.name}/{path.name}" if path.suffix == ".onnx" else path.stem
+        if path.suffix != ".onnx":
+            return path.stem
+        return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
 
     def __call__(self, observations: Observations) -> Actions:
         """Return actions (N, 3) for raw observations (N, 14)."""

@@ -1,21 +1,24 @@
-"""Exported drivers: ONNX files that drive without PyTorch, stable-baselines3 or pickles."""
+"""ONNX files that drive without PyTorch, stable-baselines3 or pickles: exported ones, and those of other programs."""
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from racer_env.config import AiConfig, parse_config
-from racer_env.contract import MAX_ACTION_REPEAT
+from racer_env.contract import ACTION_NAMES, MAX_ACTION_REPEAT
 from racer_env.errors import ModelError
-from racer_env.json_files import Checker, read_json
 from racer_env.physics import Physics
+from racer_env.spaces import make_action_space
 from training.checkpoints.attributes import is_track_ids
 from training.checkpoints.data import check_physics
 from training.checkpoints.files import STATISTICS_NAME
-from training.checkpoints.statistics import Normalisation, parse_normalisation
-from training.drivers.driver import Driver
+from training.checkpoints.statistics import Normalisation
+from training.console.messages import count_of, in_short, note
+from training.drivers.beside import read_beside, statistics_beside
+from training.drivers.driver import Actions, Driver, Observations
 from training.drivers.network import Network
 
 CARD_KEY = "racer_driver"
@@ -44,16 +47,18 @@ class Card:
     config: AiConfig | None = None
 
 
-def read_card(path: Path) -> Card:
-    """Read what an exported driver says about itself.
+def read_card(path: Path) -> Card | None:
+    """Return what a driver says about itself; None if it is of another program, which says nothing.
 
     Raises:
-        ModelError: The file is missing, damaged, or not a driver.
+        ModelError: The file is missing, damaged, or not a driver, or says odd things.
     """
     return _card(Network(path))
 
 
-def _card(network: Network) -> Card:
+def _card(network: Network) -> Card | None:
+    if CARD_KEY not in network.metadata:
+        return None
     path = network.path
     try:
         told = json.loads(network.metadata[CARD_KEY])
@@ -84,54 +89,69 @@ def _card(network: Network) -> Card:
     return card
 
 
-def statistics_digest(document: dict[str, Any]) -> str:
-    """Return a digest of the content of ``vecnorm_stats.json`` that does not depend on its layout."""
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-
-
-def read_normalisation(path: Path, digest: str | None = None) -> Normalisation:
-    """Read ``vecnorm_stats.json``.
-
-    Args:
-        path: Path of the file.
-        digest: Digest that the content must have; None accepts any.
-
-    Raises:
-        ModelError: The file is missing or not JSON, its content is wrong, or it belongs to another driver.
-    """
-    check = Checker(ModelError, str(path))
-    if not path.is_file():
-        raise ModelError(f"{path} is missing: copy it there with the model, or use driver.onnx, which needs none")
-    document = read_json(path, ModelError, "statistics")
-    keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
-    values = check.mapping(document, "the statistics", (*keys, "action_repeat"), required=keys)
-    normalisation = parse_normalisation(values, check)
-    if digest not in (None, statistics_digest(document)):
-        raise check.fail("these are not the statistics that the model beside was exported with")
-    return normalisation
-
-
-def load_onnx_driver(path: Path, physics: Physics | None) -> Driver:
-    """Load an exported driver: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it.
+def load_onnx_driver(
+    path: Path, physics: Physics | None, *, statistics: Path | None = None, normalises: bool = True
+) -> Driver:
+    """Load an ONNX file: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it, or any other driver.
 
     Args:
         path: Path of the ONNX file.
         physics: Physics that it is going to drive on; None skips the check.
+        statistics: Its statistics, if it is of another program and they are not beside it.
+        normalises: Whether one of another program was trained on normalised observations.
 
     Raises:
-        ModelError: The file is missing, damaged, not a driver, or of other physics.
+        ModelError: The file is missing, damaged, not a driver, or of other physics, or its statistics are wrong.
     """
     network = Network(path)
     card = _card(network)
+    if card is None:
+        card, normalise = _assumed(network, statistics, normalises)
+    elif statistics is not None or not normalises:
+        raise ModelError(f"{path} says itself which observations it takes; leave out --vecnorm and --no-vecnorm")
+    else:
+        normalise = None if card.normalises else _own_statistics(path, card)
     check_physics(path, card.physics_fingerprint, physics)
-    normalise: Any = lambda observations: observations  # noqa: E731
-    if not card.normalises:
-        normalise = read_normalisation(path.with_name(STATISTICS_NAME), card.statistics)
-    return Driver(
-        path.as_posix(),
-        lambda observations: network(normalise(observations)),
-        card.action_repeat,
-        card.track_ids,
-        card.track_fingerprints,
-        card.config,
+    space = make_action_space()
+
+    def act(observations: Observations) -> Actions:
+        actions = network(observations if normalise is None else normalise(observations))
+        if not np.isfinite(actions).all():
+            car, item = np.argwhere(~np.isfinite(actions))[0]
+            raise ModelError(
+                f"{path} cannot drive: expected finite numbers, and its {ACTION_NAMES[item]} is {actions[car, item]}"
+            )
+        within: Actions = np.clip(actions, space.low, space.high)
+        return within
+
+    return Driver(path.as_posix(), act, card.action_repeat, card.track_ids, card.track_fingerprints, card.config)
+
+
+def _own_statistics(path: Path, card: Card) -> Normalisation:
+    beside = statistics_beside(path)
+    if not beside.is_file():
+        raise ModelError(f"{beside} is missing: copy it there with the model, or use driver.onnx, which needs none")
+    return read_beside(beside, card.statistics).normalise
+
+
+def _assumed(network: Network, statistics: Path | None, normalises: bool) -> tuple[Card, Normalisation | None]:
+    """Return what is assumed of a driver that says nothing about itself, and say it."""
+    path, signature = network.path, network.signature
+    file = statistics or statistics_beside(path)
+    beside = read_beside(file) if normalises and (statistics is not None or file.exists()) else None
+    repeat = 1 if beside is None or beside.action_repeat is None else beside.action_repeat
+    normalise, takes = None, f"raw observations, as there is no {STATISTICS_NAME} beside it"
+    if not normalises:
+        takes = "raw observations, as --no-vecnorm says"
+    elif beside is not None and statistics is None and network.stores(beside.normalise.obs_mean):
+        takes = f"raw observations, as the mean in {file} is part of it"
+    elif beside is not None:
+        normalise, takes = beside.normalise, f"observations normalised with {file}"
+    among = f" of {in_short(signature.outputs)}" if len(signature.outputs) > 1 else ""
+    note(
+        f"{path} says nothing about itself, so this is assumed: it takes {takes}; its output "
+        f"'{in_short([signature.actions])}'{among} is {', '.join(ACTION_NAMES)}, which are clipped to their ranges "
+        f"outside it only; each action is held for {count_of(repeat, 'tick')}; its tracks and reward weights are "
+        "unknown"
     )
+    return Card(normalise is None, repeat, (), None), normalise

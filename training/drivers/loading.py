@@ -27,7 +27,8 @@ def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
     if exported is not None:
         from training.drivers.exported import read_card  # onnxruntime takes 0.1 s to load
 
-        return list(read_card(exported).track_ids)
+        card = read_card(exported)
+        return [] if card is None else list(card.track_ids)
     return find_model(name, models_dir).track_ids
 
 
@@ -43,7 +44,7 @@ def load_driver(
     device: str = "cpu",
     any_physics: bool = False,
 ) -> Driver:
-    """Load a model with the statistics that belong to it, an exported ``.onnx`` file, or the scripted driver.
+    """Load a model with the statistics that belong to it, an ``.onnx`` file, or the scripted driver.
 
     Args:
         name: Path of a model, with or without ``.zip``; a run, for its newest model; an ``.onnx`` file;
@@ -61,16 +62,17 @@ def load_driver(
         ModelError: Model or statistics are missing, unreadable, or made for something else.
     """
     exported = _exported_path(name, models_dir)
-    if (str(name) == SCRIPTED or exported is not None) and (vecnorm is not None or not normalise):
-        raise ModelError(f"--vecnorm and --no-vecnorm are about models of training, not about {name}; leave them out")
     if str(name) == SCRIPTED:
+        if vecnorm is not None or not normalise:
+            raise ModelError("the scripted driver has no statistics; leave out --vecnorm and --no-vecnorm")
         return Driver(SCRIPTED, scripted_driver)
     if exported is not None:
         from training.drivers.exported import load_onnx_driver
 
         if not deterministic:
             raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
-        return load_onnx_driver(exported, None if any_physics else physics)
+        checked = None if any_physics else physics
+        return load_onnx_driver(exported, checked, statistics=vecnorm, normalises=normalise)
     checkpoint = find_checkpoint(name, models_dir, statistics=vecnorm, normalises=normalise)
     algorithm = checkpoint.data.algorithm
     if not deterministic and not algorithm.is_stochastic:

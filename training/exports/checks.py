@@ -15,9 +15,9 @@ from racer_env.tracks import AnyTrack
 from racer_env.vec_env import RacerVecEnv
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
-from training.checkpoints.statistics import Statistics
+from training.checkpoints.statistics import Normalisation
 from training.console.messages import in_short
-from training.drivers.exported import read_normalisation
+from training.drivers.beside import read_beside
 from training.drivers.network import Network
 from training.evaluation.course import Course, CourseCars
 from training.evaluation.episode import Episode
@@ -32,7 +32,7 @@ def check_files(
     folder: Path,
     data: ModelData,
     model: BaseAlgorithm,
-    statistics: Statistics,
+    normalise: Normalisation,
     tracks: Sequence[AnyTrack],
     seed: int = 0,
 ) -> dict[str, float]:
@@ -42,7 +42,7 @@ def check_files(
         folder: Folder with the exported files.
         data: What the model file says about itself.
         model: Model that was exported.
-        statistics: Normalisation statistics of the model.
+        normalise: How the observations are normalised that the model takes.
         tracks: Tracks to drive on.
         seed: Seed of the places from which observations are made.
 
@@ -50,15 +50,15 @@ def check_files(
         Largest difference of an action, by a description of what was compared.
     """
     network, driver = Network(folder / MODEL_NAME), Network(folder / DRIVER_NAME)
-    normalise = read_normalisation(folder / STATISTICS_NAME)
+    as_written = read_beside(folder / STATISTICS_NAME).normalise
 
     def act(observations: Observations) -> Any:
-        return model.predict(statistics(observations), deterministic=True)[0]
+        return model.predict(normalise(observations), deterministic=True)[0]
 
     seen = real_observations(act, tracks, CHECKED_OBSERVATIONS, seed)
     what = f"on {len(seen):,} real observations"
     differences = {
-        f"{MODEL_NAME} {what}": _difference(network(normalise(seen)), act(seen)),
+        f"{MODEL_NAME} {what}": _difference(network(as_written(seen)), act(seen)),
         f"{DRIVER_NAME} {what}": _difference(driver(seen), act(seen)),
     }
     along: list[float] = []
@@ -66,7 +66,7 @@ def check_files(
     def compared(observations: Observations) -> Any:
         actions = driver(observations)
         along.append(_difference(actions, act(observations)))
-        along.append(_difference(network(normalise(observations)), actions))
+        along.append(_difference(network(as_written(observations)), actions))
         return actions
 
     with contextlib.closing(CourseCars(Course(tracks, AiConfig(), laps=1))) as cars:

@@ -12,30 +12,29 @@ from racer_env.contract import ACTION, OBSERVATION, OBSERVATION_SIZE, TICKS_PER_
 from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
-from training.checkpoints.statistics import Statistics
+from training.checkpoints.statistics import Normalisation
 from training.console.messages import without_warnings_of
-from training.drivers.exported import CARD_KEY, statistics_digest
-from training.drivers.network import INPUT, OUTPUT
+from training.drivers.beside import KEYS, statistics_digest
+from training.drivers.exported import CARD_KEY
 
 # Every onnxruntime and onnxruntime-web from this version on reads the opset and IR version below.
 MIN_RUNTIME = "1.14"
 OPSET = 18
 IR_VERSION = 8
+INPUT, OUTPUT = "obs", "actions"
 
 
-def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, statistics: Statistics) -> None:
+def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, normalise: Normalisation) -> None:
     """Write the three files of an exported driver.
 
     Args:
         folder: Folder to write to.
         data: What the model file says about itself.
         model: Model that is exported.
-        statistics: Normalisation statistics of the model.
+        normalise: How the observations are normalised that the model takes.
     """
     policy = DeterministicPolicy(data.algorithm, model.policy)
-    document = statistics.document()
-    keys = ("obs_mean", "obs_var", "clip_obs", "epsilon")
-    stats = {**{key: document[key] for key in keys}, "action_repeat": data.action_repeat}
+    stats = {**{key: getattr(normalise, key) for key in KEYS}, "action_repeat": data.action_repeat}
     (folder / STATISTICS_NAME).write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
     _write_onnx(policy, folder / MODEL_NAME, _metadata(data, normalises=False, stats=stats))
     _write_onnx(NormalisingPolicy(policy, stats), folder / DRIVER_NAME, _metadata(data, normalises=True, stats=stats))

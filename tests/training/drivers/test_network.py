@@ -64,12 +64,35 @@ def test_a_size_that_only_running_tells_is_refused(tmp_path: Path) -> None:
         Network(written(tmp_path / "odd.onnx", nodes, [numbers("w", 1)]))
 
 
-def test_weights_elsewhere_are_not_looked_for(tmp_path: Path) -> None:
-    """A file must not name another one to open."""
-    elsewhere = TensorProto(name="w", data_type=1, dims=(14, 3), data_location=TensorProto.EXTERNAL)
-    elsewhere.external_data.add(key="location", value="/etc/hostname")
-    with pytest.raises(ModelError, match=r"odd\.onnx is no driver: expected its weights in it"):
-        Network(written(tmp_path / "odd.onnx", [LAYER], [elsewhere]))
+def beside(path: Path, location: str, **entries: str) -> Path:
+    """Write a layer whose weights are in another file."""
+    weights = TensorProto(name="w", data_type=1, dims=(14, 3), data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": location, **entries}.items():
+        weights.external_data.add(key=key, value=value)
+    return written(path, [LAYER], [weights])
+
+
+def test_weights_beside_it_are_read(tmp_path: Path) -> None:
+    """As PyTorch saves them; where their file is missing or cut off, that is said."""
+    path = beside(tmp_path / "odd.onnx", "odd.onnx.data", offset="4", length="168")
+    with pytest.raises(ModelError, match=r"odd\.onnx keeps its weights in .*odd\.onnx\.data, which is missing; copy"):
+        Network(path)
+    (tmp_path / "odd.onnx.data").write_bytes(np.arange(43, dtype=np.float32).tobytes())
+    assert Network(path)(OBSERVATIONS + 1).tolist() == [np.arange(1, 43).reshape(14, 3).sum(axis=0).tolist()] * 2
+    (tmp_path / "odd.onnx.data").write_bytes(bytes(171))
+    with pytest.raises(
+        ModelError, match=r"odd\.onnx is no driver: expected its weights in odd\.onnx\.data, which is too"
+    ):
+        Network(path)
+
+
+@pytest.mark.parametrize("location", ["/etc/hostname", "../w", "c:w", "a\\w", "", ".."])
+def test_weights_elsewhere_are_not_looked_for(tmp_path: Path, location: str) -> None:
+    """A file must not name one of another folder to open."""
+    with pytest.raises(
+        ModelError, match=r"odd\.onnx is no driver: expected its weights in it or beside|it is a folder"
+    ):
+        Network(beside(tmp_path / "odd.onnx", location))
 
 
 def test_what_fails_while_it_drives_is_one_line(tmp_path: Path) -> None:
@@ -91,9 +114,9 @@ def test_what_fails_while_it_drives_is_one_line(tmp_path: Path) -> None:
 
 def test_actions_of_another_shape_are_refused(tmp_path: Path) -> None:
     """The cars take three numbers each."""
-    network = Network(written(tmp_path / "odd.onnx", [LAYER], [numbers("w", 14, 5)], ("n", 5)))
-    with pytest.raises(ModelError, match=r"expected actions of shape \(2, 3\), got \(2, 5\)"):
-        network(OBSERVATIONS)
+    path = written(tmp_path / "odd.onnx", [LAYER], [numbers("w", 14, 5)], ("n", 5))
+    with pytest.raises(ModelError, match=r"expected an output of 3 numbers a car .* got 'actions' float \(1, 5\)"):
+        Network(path)
 
 
 def test_what_it_says_about_itself_must_be_text(tmp_path: Path) -> None:
