@@ -4,14 +4,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from racer_env.physics import load_physics
 from training.checkpoints.checkpoint import find_checkpoint
+from training.checkpoints.data import UNKNOWN_PHYSICS
 from training.checkpoints.files import (
     DRIVER_NAME,
     MODEL_NAME,
     STATISTICS_NAME,
     check_export_folder,
 )
-from training.console.arguments import MODELS_DIR, add_track_arguments, track_flags
+from training.console.arguments import MODELS_DIR, add_statistics_arguments, add_track_arguments, track_flags
 from training.console.messages import command_line, say
 from training.console.parser import ANSWER_IS_NO, DONE, MAX_SEED, Parser, leave, run_script, whole_number
 from training.console.tracks import load_tracks_for, note_changed_tracks
@@ -39,12 +41,7 @@ def make_parser() -> Parser:
         "--output-dir", type=Path, metavar="DIR", help="folder of the three files (default: one named as the model)"
     )
     add_track_arguments(parser, "those that the model was trained on")
-    parser.add_argument(
-        "--vecnorm",
-        type=Path,
-        metavar="FILE",
-        help="the model's normalisation statistics (default: those in the model, or else beside it)",
-    )
+    add_statistics_arguments(parser)
     parser.add_argument(
         "--seed",
         type=whole_number(0, MAX_SEED),
@@ -63,7 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    checkpoint = find_checkpoint(arguments.model, arguments.models_dir, statistics=arguments.vecnorm)
+    checkpoint = find_checkpoint(
+        arguments.model, arguments.models_dir, statistics=arguments.vecnorm, normalises=not arguments.no_vecnorm
+    )
     data = checkpoint.data
     tracks = load_tracks_for(data.track_ids, arguments.track_id, arguments.tracks_dir)
     note_changed_tracks(data.get("track_fingerprints", dict, {}), data.path.name, tracks)
@@ -75,7 +74,10 @@ def _export(arguments: argparse.Namespace) -> int:
     if not export(checkpoint, tracks, folder, arguments.seed):
         return ANSWER_IS_NO
     see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME)]
-    say(f"see it drive: {command_line([*see, *track_flags(arguments.track_id, arguments.tracks_dir)])}", limit=None)
+    see += track_flags(arguments.track_id, arguments.tracks_dir, is_own=False)
+    if data.physics not in (None, UNKNOWN_PHYSICS, load_physics().fingerprint):
+        see.append("--any-physics")
+    say(f"see it drive: {command_line(see)}", limit=None)
     return DONE
 
 

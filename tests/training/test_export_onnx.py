@@ -1,6 +1,7 @@
 """Exported drivers: three files that drive as the model does, or none."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,36 @@ def test_normalisation_is_as_precise_as_in_training(trained: Path) -> None:
         raw = NormalisingPolicy(policy, statistics)(torch.from_numpy(observations)).numpy()
         expected = policy(torch.from_numpy(scaled)).numpy()
     assert raw == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_printed_command_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where the model's own tracks are elsewhere, its physics are others, and names have spaces."""
+    folder = tmp_path / "own models"
+    folder.mkdir()
+    make_fresh(folder, "own_final", track_ids=["lost"], physics_fingerprint="f" * 64)
+    tracks = tmp_path / "own tracks"
+    shutil.copytree(PROJECT_ROOT / "tracks", tracks)
+    document = json.loads((tracks / "track-01.json").read_text(encoding="utf-8"))
+    (tracks / "own road.json").write_text(json.dumps({**document, "id": "own road"}), encoding="utf-8")
+    arguments = ["--model", "own_final", "--models-dir", str(folder), "--output-dir", str(tmp_path / "my driver")]
+    assert export_onnx.main([*arguments, "--tracks-dir", str(tracks), "--track-id", "own road"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("see it drive: ")]
+    arguments = shlex.split(line.removeprefix("see it drive: "))
+    assert arguments[:3] == ["python", "-m", "training.evaluate"]
+    assert evaluate.main([*arguments[3:], "--laps", "1", "--json"]) == 0
+    assert [*json.loads(capsys.readouterr().out)["tracks"]] == ["own road"]
+
+
+def test_a_model_without_normalisation_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its statistics change nothing, so that the game loads its files like any others."""
+    path = make_fresh(tmp_path)
+    assert export_onnx.main(["--model", str(path), "--no-vecnorm", "--output-dir", str(tmp_path / "out")]) == 0
+    assert "vecnorm_stats.json (0.3 KB), which changes nothing" in capsys.readouterr().out
+    observations = np.random.default_rng(0).uniform(-1, 1, (50, 14)).astype(np.float32)
+    expected, _ = load(path).predict(observations, deterministic=True)
+    for name in ("model.onnx", "driver.onnx"):
+        driver = load_onnx_driver(tmp_path / "out" / name, load_physics())
+        assert driver(observations) == pytest.approx(expected, abs=1e-6)
 
 
 # --- What is refused ---

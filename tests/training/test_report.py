@@ -327,3 +327,12 @@ def test_many_tracks_are_named_in_short() -> None:
     rows = dict(report_page._tables(record, ["config.json"])[0]["rows"])
     assert [name for name in rows if name.startswith("track ")] == [f"track procedural-0-{n}" for n in range(8)]
     assert rows["more tracks"] == "40, in config.json"
+
+
+def test_commands_find_tracks_that_were_named_by_their_files(tmp_path: Path) -> None:
+    """Their ids alone would not."""
+    record = {"arguments": {"track_id": ["own/road.json"], "tracks_dir": None}}
+    lines = [command["line"] for command in report_page._commands("lap", record, tmp_path, tmp_path)]
+    measuring = [line for line in lines if "training.evaluate" in line]
+    assert measuring
+    assert all(line.endswith("--track-id own/road.json") for line in measuring)

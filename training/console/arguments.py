@@ -52,10 +52,31 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, config
         )
 
 
-def track_flags(track_id: Sequence[str], tracks_dir: Path | None) -> list[str]:
-    """Return the flags that find the tracks of ``add_track_arguments`` again, if their ids are not enough."""
+def track_flags(track_id: Sequence[str], tracks_dir: Path | None, is_own: bool = True) -> list[str]:
+    """Return the flags that find the tracks of ``add_track_arguments`` again, if their ids are not enough.
+
+    Args:
+        track_id: Names of the tracks.
+        tracks_dir: Folder of the user's own track files.
+        is_own: Whether the driver has been trained on these tracks, and says so.
+    """
     flags = ["--tracks-dir", str(tracks_dir)] if tracks_dir is not None else []
-    return [*flags, "--track-id", *track_id] if any(name.endswith(".json") for name in track_id) else flags
+    is_named = track_id and (not is_own or any(name.endswith(".json") for name in track_id))
+    return [*flags, "--track-id", *track_id] if is_named else flags
+
+
+def add_statistics_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add --vecnorm and --no-vecnorm: where a model's normalisation statistics are, if anywhere."""
+    statistics = parser.add_mutually_exclusive_group()
+    statistics.add_argument(
+        "--vecnorm",
+        type=Path,
+        metavar="FILE",
+        help="the model's normalisation statistics (default: those in the model, or else beside it)",
+    )
+    statistics.add_argument(
+        "--no-vecnorm", action="store_true", help="the model was trained without normalisation: it has no statistics"
+    )
 
 
 def add_driver_arguments(parser: argparse._ActionsContainer) -> None:

@@ -9,7 +9,7 @@ from racer_env.errors import ConfigError
 from racer_env.packages import need, need_ffmpeg
 from racer_env.rendering import CAMERAS, WHOLE
 from training.checkpoints.files import PRETRAINED
-from training.console.arguments import add_driver_arguments, add_track_arguments
+from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import Parser, whole_number
 from training.drivers.loading import SCRIPTED
@@ -83,9 +83,9 @@ def make_parser() -> Parser:
     what.add_argument(
         "--model",
         metavar="MODEL",
-        help="a model's path, with or without .zip; a run's name, for its newest model, not its best; an exported "
-        f"driver.onnx, or model.onnx with vecnorm_stats.json beside it; '{PRETRAINED}', the driver that comes with the "
-        f"project; '{SCRIPTED}', a simple driver by rule",
+        help="a model's path, with or without .zip; a run's name, for its newest model, not its best; a driver as "
+        ".onnx, with vecnorm_stats.json beside it if it takes normalised observations; "
+        f"'{PRETRAINED}', the driver that comes with the project; '{SCRIPTED}', a simple driver by rule",
     )
     what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
     _add_driving_arguments(parser)
@@ -157,16 +157,7 @@ def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     loading = parser.add_argument_group("how the driver is loaded, and where the game is")
-    statistics = loading.add_mutually_exclusive_group()
-    statistics.add_argument(
-        "--vecnorm",
-        type=Path,
-        metavar="FILE",
-        help="the model's normalisation statistics (default: those in the model, or else beside it)",
-    )
-    statistics.add_argument(
-        "--no-vecnorm", action="store_true", help="the model was trained without normalisation: it has no statistics"
-    )
+    add_statistics_arguments(loading)
     add_driver_arguments(loading)
     loading.add_argument("--device", default="cpu", help="device of PyTorch: cpu, cuda or auto (default: cpu)")
     loading.add_argument(

@@ -4,21 +4,26 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from racer_env.contract import OBSERVATION_SIZE
 from racer_env.tracks import AnyTrack
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.loading import load_model, prepare
+from training.checkpoints.statistics import Normalisation
 from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
 from training.exports.files import MIN_RUNTIME, write_files
+
+# The statistics of a model that takes raw observations: none of these is beyond 1, and single precision is coarser.
+UNCHANGED = Normalisation((0.0,) * OBSERVATION_SIZE, (1.0,) * OBSERVATION_SIZE, clip_obs=10.0, epsilon=1e-8)
 
 
 def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
     """Export a driver, and say what was written.
 
     Args:
-        checkpoint: The model with its statistics.
+        checkpoint: The model with its statistics, if it has any.
         tracks: Tracks on which it is compared.
         folder: Folder that the files go to.
         seed: Seed of the observations that it is compared on.
@@ -30,14 +35,13 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         ModelError: Model or statistics are damaged.
         OSError: A file cannot be written.
     """
-    data, statistics = checkpoint.data, checkpoint.statistics
-    assert statistics is not None  # an exported driver contains its normalisation
+    data, normalise = checkpoint.data, checkpoint.statistics or UNCHANGED
     prepare(seed, "cpu")
     model = load_model(data, None, "cpu")
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked
         beside = Path(temporary)
-        write_files(beside, data, model, statistics)
-        differences = check_files(beside, data, model, statistics, tracks, seed)
+        write_files(beside, data, model, normalise)
+        differences = check_files(beside, data, model, normalise, tracks, seed)
         for what, difference in differences.items():
             if not difference <= TOLERANCE:
                 say(f"{what}: differs from the model by up to {difference:.3g}, more than {TOLERANCE:g}")
@@ -48,9 +52,10 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
             move(beside / name, folder / name)
     for what, difference in differences.items():
         say(f"{what}: equals the model, largest difference of an action {difference:.1e}")
+    is_unchanged = checkpoint.statistics is None
     for name, meaning in (
         (MODEL_NAME, f"takes observations normalised with {STATISTICS_NAME}"),
-        (STATISTICS_NAME, "mean and variance of the observations"),
+        (STATISTICS_NAME, "which changes nothing" if is_unchanged else "mean and variance of the observations"),
         (DRIVER_NAME, "takes raw observations"),
     ):
         say(f"saved {folder / name} ({(folder / name).stat().st_size / 1024:.1f} KB), {meaning}")

@@ -16,7 +16,7 @@ from racer_env.json_files import read_json
 from training.algorithms.registry import all_algorithms
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import BEST, FINAL, INTERRUPTED, model_path, models_of
-from training.console.arguments import LOGS_DIR, MODELS_DIR
+from training.console.arguments import LOGS_DIR, MODELS_DIR, track_flags
 from training.console.messages import command_line, in_short, note
 from training.drives.plots import racing_line, telemetry
 from training.drives.recording import Recording, load_recording
@@ -181,7 +181,8 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     places = [] if models_dir == MODELS_DIR else ["--models-dir", str(models_dir)]
     places += [] if logs_dir == LOGS_DIR else ["--logs-dir", str(logs_dir)]
     named = _part(record, "arguments")
-    tracks = ["--tracks-dir", str(named["tracks_dir"])] if named.get("tracks_dir") else []
+    names, folder = named.get("track_id"), named.get("tracks_dir")
+    tracks = track_flags([*map(str, names)] if isinstance(names, list) else [], Path(str(folder)) if folder else None)
     algorithm, lines = all_algorithms().get(str(record.get("algorithm"))), {}
     if algorithm is not None:
         lines["Go on training, for as many steps more"] = [
