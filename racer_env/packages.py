@@ -10,6 +10,7 @@ from racer_env.errors import PackageError
 # What pip calls a module's package, where it is not the module's own name.
 _PIP_NAMES = {
     "PIL": "pillow",
+    "fontTools": "fonttools",
     "imageio_ffmpeg": "imageio-ffmpeg",
     "pygame": "pygame-ce",
     "stable_baselines3": "stable-baselines3",

@@ -1,15 +1,23 @@
-"""Write generated tracks as files, with a picture: ``python -m training.make_tracks --track-id procedural:12``."""
+"""Write tracks as files, with a picture: generated ones, or roads from a game, a racetrack database or a drawing.
+
+``python -m training.make_tracks --track-id procedural:12`` or ``python -m training.make_tracks --from circuit.csv``.
+"""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from racer_env.errors import ConfigError
+from racer_env.tracks import Track
 from training.console.arguments import add_track_arguments
 from training.console.messages import command_line, count_of, note, say
-from training.console.parser import DONE, Parser, leave, run_script
+from training.console.parser import DONE, Parser, leave, positive_number, run_script
 from training.console.tracks import count_tracks, known_tracks, load_tracks_for
 
 DEFAULT_SET = "procedural:12"
+USUAL_HALF_WIDTHS = 12.0, 28.0  # units; the bundled driver has seen no others
+MOST = 10_000.0  # of --scale and --half-width, and one over the least
+ONLY_FROM = {"name": "--name", "width_is": "--width-is", "half_width": "--half-width", "scale": "--scale", "y": "--y"}
 
 
 def make_parser() -> Parser:
@@ -19,6 +27,8 @@ def make_parser() -> Parser:
         examples=(
             "python -m training.make_tracks --track-id procedural:12",
             "python -m training.make_tracks --track-id procedural-hard:4 --track-seed 7 --output-dir hard",
+            "python -m training.make_tracks --from tracks.ts --width-is half --output-dir mine",
+            "python -m training.make_tracks --from examples/circuit.csv --scale 2 --output-dir circuit",
         ),
         description="Write tracks as files that the game and --tracks-dir take, and a picture of all of them.",
     )
@@ -32,18 +42,55 @@ def make_parser() -> Parser:
         help="folder of the files (default: generated/)",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace files of the same name")
+    _add_source_arguments(parser.add_argument_group("roads from elsewhere"))
     return parser
+
+
+def _add_source_arguments(group: argparse._ActionsContainer) -> None:
+    """Add --from, and what is said of the files that it names."""
+    group.add_argument(
+        "--from",
+        dest="sources",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="files to make tracks of instead: control points of a game (.json, or plain literals in .ts and .js), "
+        "lines of x, y, w_right, w_left (.csv), closed paths (.svg)",
+    )
+    group.add_argument(
+        "--name", metavar="ID", help="id of the track, if there is one (default: as in the file, or its name)"
+    )
+    group.add_argument(
+        "--width-is",
+        choices=("half", "full"),
+        help="what a width is where the file does not say (default: none is taken)",
+    )
+    group.add_argument(
+        "--half-width",
+        type=positive_number,
+        metavar="W",
+        help="half of the road's width in units (default: the file's)",
+    )
+    group.add_argument(
+        "--scale",
+        type=positive_number,
+        metavar="S",
+        help="units of the game for each unit of the file, for each metre of a line (default: 1)",
+    )
+    group.add_argument(
+        "--y", choices=("up", "down"), help="where y grows to in the file (default: down in .svg, else up)"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_make, make_parser().parse_args(argv), needs=("pygame",))
+    return run_script(_make, make_parser().parse_args(argv), needs=("pygame", "fontTools"))
 
 
 def _make(arguments: argparse.Namespace) -> int:
     from training.drives.track_sheet import PICTURE_NAME, write_tracks  # pygame takes 0.3 s to load
 
-    tracks, folder = known_tracks(load_tracks_for([], arguments.track_id, arguments.tracks_dir)), arguments.output_dir
+    tracks, folder = _tracks(arguments), arguments.output_dir
     write_tracks(tracks, folder, arguments.overwrite)
     say(f"saved {count_of(len(tracks), 'track')} and {PICTURE_NAME} to {folder}")
     others = count_tracks(folder) - len(tracks)
@@ -52,6 +99,67 @@ def _make(arguments: argparse.Namespace) -> int:
     train = ["python", "-m", "training.train_ppo", "--tracks-dir", str(folder), "--track-id", "all"]
     say(f"train on them with: {command_line(train)}", limit=None)
     return DONE
+
+
+def _tracks(arguments: argparse.Namespace) -> list[Track]:
+    """Return the tracks to write.
+
+    Raises:
+        ConfigError: Arguments contradict each other.
+        TrackError: A file cannot be read, or a track is wrong.
+    """
+    if not arguments.sources:
+        useless = [flag for name, flag in ONLY_FROM.items() if getattr(arguments, name) is not None]
+        if useless:
+            raise ConfigError(f"{', '.join(useless)} is for files that --from names; name one too")
+        return known_tracks(load_tracks_for([], arguments.track_id, arguments.tracks_dir))
+    if arguments.track_id != make_parser().parse_args([]).track_id or arguments.tracks_dir is not None:
+        raise ConfigError(
+            "--from makes tracks of files, and --track-id and --tracks-dir name others; leave out one or the other"
+        )
+    return _tracks_from(arguments)
+
+
+def _tracks_from(arguments: argparse.Namespace) -> list[Track]:
+    """Return the tracks made of files, and say how each was taken."""
+    from racer_env.tracks.readers import Reading, make_track, read_roads
+
+    reading = Reading(
+        width_is=arguments.width_is,
+        half_width=arguments.half_width,
+        scale=arguments.scale or 1.0,
+        y_is_down=None if arguments.y is None else arguments.y == "down",
+    )
+    for flag, value in (("--scale", reading.scale), ("--half-width", reading.half_width or 1.0)):
+        if not 1 / MOST <= value <= MOST:
+            raise ConfigError(f"expected a {flag} between {1 / MOST:g} and {MOST:,.0f}, got {value:g}")
+    roads = [road for path in arguments.sources for road in read_roads(path, reading)]
+    if arguments.name is not None:
+        if len(roads) > 1:
+            raise ConfigError(f"--name is for one track, and the files hold {len(roads):,}: leave it out")
+        roads[0].id = arguments.name
+    seen: dict[str | None, str] = {}
+    for road in roads:
+        if road.id in seen:
+            raise ConfigError(
+                f"{seen[road.id]} and {road.where} are both the track {road.id!r}; rename one, or take them one "
+                "by one with --name"
+            )
+        seen[road.id] = road.where
+    tracks = []
+    for road in roads:
+        track, made = make_track(road, reading)
+        say(f"{track.id}: {'; '.join([*road.said, *made])}")
+        widths = track.half_widths.min(), track.half_widths.max()
+        scale = f"{reading.scale:g} unit{'' if reading.scale == 1 else 's'} for 1 of the file (--scale)"
+        say(f"{track.id}: {scale}; {track.length:,.0f} units long, half-widths {widths[0]:.1f} to {widths[1]:.1f}")
+        if widths[0] < USUAL_HALF_WIDTHS[0] or widths[1] > USUAL_HALF_WIDTHS[1]:
+            low, high = USUAL_HALF_WIDTHS
+            note(
+                f"the bundled driver learned on half-widths of {low:g} to {high:g} units; see --scale and --half-width"
+            )
+        tracks.append(track)
+    return tracks
 
 
 if __name__ == "__main__":

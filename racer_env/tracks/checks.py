@@ -62,7 +62,7 @@ def check_drivable(check: Checker, geometry: TrackGeometry) -> None:
         ("outer wall crosses itself", geometry.outer_wall, None),
         ("inner and outer wall cross", geometry.inner_wall, geometry.outer_wall),
     ):
-        crossing = _first_crossing(line, line if other is None else other, other is None)
+        crossing = first_crossing(line, other)
         if crossing is not None:
             raise check.fail(
                 f"the {name} near ({crossing[0]:.0f}, {crossing[1]:.0f}); "
@@ -127,8 +127,13 @@ def _crosses(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> npt.
     return met
 
 
-def _first_crossing(line: FloatArray, other: FloatArray, is_same: bool) -> FloatArray | None:
-    """Return where two closed polylines cross, or None; neighbouring segments of one line are not compared."""
+def first_crossing(line: FloatArray, other: FloatArray | None = None) -> FloatArray | None:
+    """Return where a closed polyline (n, 2) crosses another one, or itself if there is none; None if it does not.
+
+    Neighbouring segments of one line are not compared.
+    """
+    is_same = other is None
+    other = line if other is None else other
     # Few pairs are close to each other, and only those need an exact check.
     low, high = _boxes(line, SEGMENTS_IN_RUN)
     others = _boxes(other, SEGMENTS_IN_RUN)

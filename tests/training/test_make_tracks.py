@@ -1,14 +1,16 @@
 """Generated tracks as files, and a picture of them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from racer_env.project import PROJECT_ROOT
 from racer_env.rendering import style
 from racer_env.tracks import load_tracks
-from training import make_tracks
+from training import evaluate, make_tracks
 from training.console.messages import command_line
 from training.drives import track_sheet
 
@@ -74,3 +76,99 @@ def test_a_picture_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.Captur
     assert make_tracks.main([*where, "procedural-1-1"]) == 0
     assert make_tracks.main([*where, "procedural-1-2"]) == 2
     assert "tracks.png exists" in capsys.readouterr().err
+
+
+CIRCUIT = str(PROJECT_ROOT / "examples" / "circuit.csv")
+TRIANGLE = "[[0, 0, 14], [300, 0, 14], [150, 260, 14]]"
+
+
+def test_tracks_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of several kinds at once; how each was taken is said."""
+    data, drawing, folder = tmp_path / "game.json", tmp_path / "oval.svg", tmp_path / "out"
+    data.write_text(json.dumps({"track-09": json.loads(TRIANGLE)}))
+    drawing.write_text('<svg><path d="M0 0A200 150 0 0 0 400 0A200 150 0 0 0 0 0Z" stroke-width="30"/></svg>')
+    arguments = ["--from", str(data), str(drawing), "--width-is", "half", "--output-dir", str(folder)]
+    assert make_tracks.main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "track-09: width is taken as the half width (--width-is); y grows upwards\n" in said
+    assert "oval: stroke-width, 30, is taken as the road's full width; y is taken to grow downwards" in said
+    assert "oval: 1 unit for 1 of the file (--scale); 1,1" in said
+    assert [track.id for track in load_tracks(["all"], folder)] == ["oval", "track-09"]
+    assert (folder / "tracks.png").is_file()
+    assert make_tracks.main(arguments) == 2
+    assert "exists; name another --output-dir" in capsys.readouterr().err
+
+
+@pytest.mark.timeout(60)
+def test_the_example_is_lapped_by_the_bundled_driver(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the command of the docs; that its road is narrow is said."""
+    assert make_tracks.main(["--from", CIRCUIT, "--scale", "1.5", "--name", "park", "--output-dir", str(tmp_path)]) == 0
+    assert "note: the bundled driver learned on half-widths of 12 to 28 units" in capsys.readouterr().err
+    drive = ["--model", "pretrained", "--tracks-dir", str(tmp_path), "--track-id", "park", "--laps", "1", "--json"]
+    assert evaluate.main(drive) == 0
+    assert json.loads(capsys.readouterr().out)["tracks"]["park"]["clean_laps"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", None, "file not found"),
+        ("a.csv", b"", "is empty"),
+        ("a.json", b" ", "is empty"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\0\0", "is no text in UTF-8: byte 0 is 0x89"),
+        ("a.ts", b"a\0b", "is no text: it holds zero bytes"),
+        ("a.json", b"\xff\xfe", "cannot read track file"),
+        ("a.svg", b"\x89PNG", "is no valid SVG"),
+        ("a.png", b"\x89PNG", "expected a file that ends in .json, .ts,"),
+        ("a.csv", Path(), "it is a folder; expected a file"),
+        ("a.json", TRIANGLE.encode(), "say --width-is half or --width-is full"),
+    ],
+)
+def test_files_that_are_no_tracks_are_refused(
+    name: str, content: bytes | Path | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, before anything is written."""
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        path.mkdir()
+    assert make_tracks.main(["--from", str(path), "--output-dir", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scale", "2"], "--scale is for files that --from names"),
+        (["--from", "a.json", "--track-id", "procedural:2"], "leave out one or the other"),
+        (["--from", "a.json", "a.json", "--width-is", "half"], "are both the track 'a'"),
+        (["--from", "a.json", "b.json", "--width-is", "half", "--name", "c"], "--name is for one track"),
+        (["--from", "a.json", "--width-is", "half", "--name", "../c"], "id must be up to 100 letters"),
+        (["--from", "a.json", "--width-is", "half", "--scale", "1e9"], "expected a --scale between 0.0001 and 10,000"),
+        (["--from", "a.json", "--half-width", "-3"], "expected a number above 0"),
+        (["--from", "own.json", "--width-is", "full"], "halfWidth says that it is half of the width"),
+    ],
+)
+def test_arguments_that_contradict_each_other_are_refused(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In one line."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.json").write_text(TRIANGLE)
+    Path("own.json").write_text('[{"x": 1, "y": 2, "halfWidth": 3}]')
+    try:
+        code = make_tracks.main(arguments)
+    except SystemExit as left:
+        code = int(str(left.code))
+    error = capsys.readouterr().err
+    assert (code, error.count("\n")) == (2, 1)
+    assert message in error

@@ -1,0 +1,104 @@
+"""Tracks of roads from elsewhere."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from racer_env.errors import TrackError
+from racer_env.project import DEFAULT_TRACKS_DIR, PROJECT_ROOT
+from racer_env.tracks import Track, load_track
+from racer_env.tracks.readers import Reading, make_track, read_roads
+from racer_env.tracks.readers.fitting import TOLERANCE
+from tests.racer_env.tracks.readers.roads import Row, csv_text, ring_rows, write
+
+
+def track_of(path: Path, reading: Reading | None = None) -> tuple[Track, list[str]]:
+    """Return the only track of a file, and what was said."""
+    reading = Reading() if reading is None else reading
+    (road,) = read_roads(path, reading)
+    return make_track(road, reading)
+
+
+def test_the_project_s_own_tracks_stay_as_they_are() -> None:
+    """To the last digit."""
+    track, said = track_of(DEFAULT_TRACKS_DIR / "track-02.json")
+    assert (track.id, track.fingerprint) == ("track-02", load_track("track-02").fingerprint)
+    assert said == []
+
+
+def test_a_line_is_scaled_and_followed(tmp_path: Path) -> None:
+    """By fewer control points than it has, no farther away than is said."""
+    track, said = track_of(write(tmp_path, "ring.csv", csv_text(ring_rows(count=500))), Reading(scale=1.5))
+    distance = np.hypot(*track.geometry.centre_line.point_at(np.arange(0.0, track.length, 1.0)).T)
+    assert np.abs(distance - 300).max() < TOLERANCE
+    assert track.length == pytest.approx(2 * math.pi * 300, rel=1e-3)
+    assert set(track.half_widths) == {21.0}
+    assert len(track.points) < 50
+    assert f"500 points became {len(track.points)} control points, whose line is at most 0." in said[-1]
+
+
+def test_the_line_is_moved_to_the_middle_of_the_edges(tmp_path: Path) -> None:
+    """The right edge of a counter-clockwise ring is the outer one."""
+    track, said = track_of(write(tmp_path, "ring.csv", csv_text(ring_rows(right=20.0, left=10.0, count=200))))
+    distance = np.hypot(*track.geometry.centre_line.point_at(np.arange(0.0, track.length, 1.0)).T)
+    assert np.abs(distance - 205).max() < TOLERANCE
+    assert set(track.half_widths) == {15.0}
+    assert said[0] == "the centre line was moved to the middle of the edges, by up to 5.00 units"
+
+
+def test_a_last_point_that_repeats_the_first_is_left_out(tmp_path: Path) -> None:
+    """In lines and among control points."""
+    rows = ring_rows()
+    line, said = track_of(write(tmp_path, "a.csv", csv_text([*rows, rows[0]])))
+    assert said[0] == "points that repeat the one after them were left out: 1"
+    assert line.fingerprint == track_of(write(tmp_path, "b.csv", csv_text(rows)))[0].fingerprint
+    points = write(tmp_path, "a.json", json.dumps([row[:3] for row in [*rows, rows[0]]]))
+    track, said = track_of(points, Reading(width_is="half"))
+    assert len(track.points) == len(rows)
+    assert said == ["points that repeat the one after them were left out: 1"]
+
+
+EIGHT: list[Row] = [
+    (500 * math.sin(angle), 300 * math.sin(2 * angle), 12, 12) for angle in np.arange(0, 2 * math.pi, 0.1).tolist()
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "scale", "message"),
+    [
+        (
+            ring_rows()[:16],
+            1.0,
+            r"the road is open: .* between its last and its first point, where others are at most 52",
+        ),
+        (ring_rows()[:2], 1.0, "expected at least 3 different points, got 2"),
+        ([(1.0, 2.0, 3.0, 4.0)] * 9, 1.0, "expected at least 3 different points, got 0"),
+        (
+            ring_rows(),
+            20.0,
+            r"the road is 25,\d+ units long; the most is 15,000, so take a --scale of 11\.9\d* at most",
+        ),
+        (EIGHT, 1.0, r"the road crosses itself near \(-?\d+, -?\d+\), which no track may"),
+        (ring_rows(radius=9.0), 1.0, "take a --scale above 1|control points leave the line"),
+    ],
+)
+def test_roads_that_are_no_tracks_are_refused(rows: list[Row], scale: float, message: str, tmp_path: Path) -> None:
+    """With what to do."""
+    with pytest.raises(TrackError, match=message):
+        track_of(write(tmp_path, "a.csv", csv_text(rows)), Reading(scale=scale))
+
+
+def test_control_points_that_cross_are_refused(tmp_path: Path) -> None:
+    """As lines are."""
+    path = write(tmp_path, "a.json", json.dumps([row[:3] for row in EIGHT]))
+    with pytest.raises(TrackError, match="the road crosses itself"):
+        track_of(path, Reading(width_is="half"))
+
+
+def test_the_example_is_as_long_as_the_real_circuit() -> None:
+    """5,793 m, a tenth of a percent more or less."""
+    track, _ = track_of(PROJECT_ROOT / "examples" / "circuit.csv", Reading(scale=1.5))
+    assert track.length / 1.5 == pytest.approx(5_793, rel=1e-3)
