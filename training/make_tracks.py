@@ -15,7 +15,7 @@ from training.console.parser import DONE, Parser, leave, positive_number, run_sc
 from training.console.tracks import count_tracks, known_tracks, load_tracks_for
 
 DEFAULT_SET = "procedural:12"
-USUAL_HALF_WIDTHS = 12.0, 28.0  # units; the bundled driver has seen no others
+NARROWEST = 12.0  # units; half-width of the narrowest roads that the bundled driver learned on
 MOST = 10_000.0  # of --scale and --half-width, and one over the least
 ONLY_FROM = {"name": "--name", "width_is": "--width-is", "half_width": "--half-width", "scale": "--scale", "y": "--y"}
 
@@ -146,20 +146,23 @@ def _tracks_from(arguments: argparse.Namespace) -> list[Track]:
                 "by one with --name"
             )
         seen[road.id] = road.where
-    tracks = []
-    for road in roads:
-        track, made = make_track(road, reading)
-        say(f"{track.id}: {'; '.join([*road.said, *made])}")
-        widths = track.half_widths.min(), track.half_widths.max()
-        scale = f"{reading.scale:g} unit{'' if reading.scale == 1 else 's'} for 1 of the file (--scale)"
-        say(f"{track.id}: {scale}; {track.length:,.0f} units long, half-widths {widths[0]:.1f} to {widths[1]:.1f}")
-        if widths[0] < USUAL_HALF_WIDTHS[0] or widths[1] > USUAL_HALF_WIDTHS[1]:
-            low, high = USUAL_HALF_WIDTHS
-            note(
-                f"the bundled driver learned on half-widths of {low:g} to {high:g} units; see --scale and --half-width"
-            )
-        tracks.append(track)
-    return tracks
+    made = [(make_track(road, reading), road.said) for road in roads]
+    for (track, how), taken in made:
+        _tell(track, [*taken, *how], reading.scale)
+    return [track for (track, _), _ in made]
+
+
+def _tell(track: Track, how: Sequence[str], scale: float) -> None:
+    """Say how a track was made of a file, and how large it is."""
+    low, high = track.half_widths.min(), track.half_widths.max()
+    units = f"{scale:g} unit{'' if scale == 1 else 's'} for 1 of the file (--scale)"
+    say(f"{track.id}: {'; '.join(how)}")
+    say(f"{track.id}: {units}; {track.length:,.0f} units long, half-widths {low:.1f} to {high:.1f}")
+    if low < NARROWEST:
+        note(
+            f"{track.id} is narrower than any road that the bundled driver learned on, half-width {NARROWEST:g}; "
+            "--scale and --half-width make it wider"
+        )
 
 
 if __name__ == "__main__":

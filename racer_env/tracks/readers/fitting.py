@@ -16,6 +16,7 @@ from racer_env.tracks.track import FloatArray, Track
 TOLERANCE = 0.5  # units; the spline leaves the line by no more, a quarter of the car's width
 CHECKPOINTS = 30  # gates where the file does not say, as on the shipped tracks
 FEWEST_POINTS, MORE_POINTS = 12, 1.15  # control points that are tried first, and how many times as many next
+MOST_TRIES = 10  # of numbers of control points that follow the line: denser ones round the walls less, up to four times
 MOST_OPEN = 2.0  # times the largest distance between neighbours: a larger gap between the ends is no closed road
 REPEATED_SHARE = 0.01  # of the mean distance between neighbours: nearer points are the same
 DIGITS = 3  # of a coordinate in a track file
@@ -98,8 +99,8 @@ def _refuse_crossing(road: SourceRoad, line: CentreLine) -> None:
 def _follow(road: SourceRoad, line: CentreLine, reading: Reading) -> tuple[Track, float]:
     """Return the drivable track of the fewest control points that follow a line, and how far it is from it."""
     _refuse_crossing(road, line)
-    count, refusal, deviation = FEWEST_POINTS, None, math.inf
-    while count <= MAX_POINTS:
+    count, deviation, refusals = FEWEST_POINTS, math.inf, list[TrackError]()
+    while count <= MAX_POINTS and len(refusals) < MOST_TRIES:
         at = np.arange(count) * line.total_length / count
         points, half_widths = line.point_at(at).round(DIGITS), line.half_width_at(at).round(DIGITS)
         deviation = _deviation(line, CentreLine(points, half_widths))
@@ -107,9 +108,11 @@ def _follow(road: SourceRoad, line: CentreLine, reading: Reading) -> tuple[Track
             try:
                 return _track(road, points, half_widths, reading), deviation
             except TrackError as error:
-                refusal = refusal or error
+                refusals.append(error)
         count = math.ceil(count * MORE_POINTS)
-    raise refusal or TrackError(
+    if refusals:
+        raise refusals[0]
+    raise TrackError(
         f"{road.where}: {MAX_POINTS:,} control points leave the line by {deviation:.1f} units; round its "
         "sharpest corner"
     )
