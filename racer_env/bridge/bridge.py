@@ -1,6 +1,7 @@
 """Bridges that offer the same game: their URLs, protocol version and tracks."""
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from racer_env.tracks.starts import STANDING, make_placement
 
 VERSION_WITH_EXTENSIONS = 2
 MAX_LISTED = 2000  # characters of a list of tracks in a message
+MAKERS = ("racer_env", "gymnasium")  # packages whose functions make an environment
 
 TrackId = str | Path | AnyTrack | Mapping[str, Any]  # a name, a file, a track itself, or the content of its file
 
@@ -259,10 +261,18 @@ def bridge_at(
     if not urls:
         unused = unused_bridge(bridge_url)
         if unused is not None:
-            warnings.warn(unused, stacklevel=4)  # the caller of RacerEnv or RacerVecEnv
+            warnings.warn(unused, stacklevel=_level_of_caller())
         return None
     own = own_tracks(tracks, tracks_dir) if AUTO in urls else []
     return stack.enter_context(Bridge(urls, tracks=own))
+
+
+def _level_of_caller() -> int:
+    """Return the stack level, seen from who calls this, of the script that makes an environment in whatever way."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in MAKERS:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def own_tracks(tracks: Sequence[str | AnyTrack], tracks_dir: str | Path | None) -> list[Track]:

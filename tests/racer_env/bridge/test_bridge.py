@@ -4,9 +4,11 @@ import contextlib
 import json
 import socket
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from racer_env.errors import BridgeLostError, BridgeProtocolError, ConfigError, 
 from racer_env.physics import load_physics
 from racer_env.tracks import Track, UnseenTrack
 from racer_env.tracks.starts import RANDOM, STANDING
+from racer_env.vec_env import RacerVecEnv
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_track
 from tests.racer_env.bridge.test_client import always
@@ -238,3 +241,14 @@ def test_a_bridge_at_the_usual_place_that_nobody_named_is_pointed_out(monkeypatc
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RacerEnv(track_id="track-01")
+
+
+@pytest.mark.parametrize("make", [RacerEnv, RacerVecEnv, lambda: gymnasium.make("TopDownRacer-v0")])
+def test_warning_of_a_bridge_points_at_who_makes_the_environment(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[], Any]
+) -> None:
+    """Through however many functions it is made."""
+    monkeypatch.setattr("racer_env.bridge.bridge.unused_bridge", lambda wanted: "something listens")
+    with pytest.warns(UserWarning, match="something listens") as caught:
+        make()
+    assert caught[0].filename == __file__
