@@ -6,7 +6,7 @@ from pathlib import Path
 from training.console.bridges import open_bridge
 from training.console.messages import note, say
 from training.console.parser import ANSWER_IS_NO, DONE, leave, run_script
-from training.console.tracks import known_tracks, load_tracks_for
+from training.console.tracks import known_tracks, load_tracks_for, simulated_track
 from training.console.warm_up import WarmUp
 from training.drivers.loading import tracks_of
 from training.evaluation.options import EvaluationOptions, check_options, make_parser, parse_options
@@ -32,8 +32,10 @@ def _drive(options: EvaluationOptions) -> int:
         tracks = load_tracks_for(own_tracks, options.track_id, options.tracks_dir, bridge)
         needs_known = options.keeps_drives or options.random_starts > 0 or options.par_times is not None
         known = known_tracks(tracks) if needs_known else []
-        with WarmUp(None if bridge else tracks[0], quiet=options.json):
+        with WarmUp(simulated_track(bridge, tracks[0]), quiet=options.json):
+            from training.engines.roads import note_other_roads
             from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
+        note_other_roads(bridge, tracks)
         found = measuring.measure(options, tracks, known, bridge)
     printing.print_measurement(options, found)
     tell = note if options.json else say

@@ -17,7 +17,16 @@ from racer_env.bridge.url import AUTO, bridge_urls, unused_bridge
 from racer_env.contract import Placement
 from racer_env.errors import BridgeError, BridgeProtocolError, ConfigError, TrackError
 from racer_env.physics import Physics, load_physics
-from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, UnseenTrack, load_track, load_tracks, parse_track
+from racer_env.tracks import (
+    ALL_TRACKS,
+    AnyTrack,
+    Track,
+    UnseenTrack,
+    available_tracks,
+    load_track,
+    load_tracks,
+    parse_track,
+)
 from racer_env.tracks.names import expand_names, is_generated
 from racer_env.tracks.starts import STANDING, make_placement
 
@@ -137,25 +146,36 @@ class Bridge:
             return UnseenTrack(track_id) if own is None else own
         if track_id not in self.peer.tracks:
             raise TrackError(f"the bridge at {self.urls[0]} has no track {track_id!r}; it has: {_listed(self.peer)}")
-        theirs = self.peer.tracks[track_id]
-        if own is not None and own.fingerprint != theirs.fingerprint:
+        difference = self.difference_from(own) if own is not None else None
+        if difference is not None:
             raise TrackError(
-                f"the bridge's {track_id} is another track than yours: total length {theirs.length:,.1f} against "
-                f"{own.length:,.1f} units; give one of them another id"
+                f"the bridge's {track_id} is another track than yours: {difference}; give one of them another id"
             )
         return own if own is not None else self._learn(track_id)
 
+    def difference_from(self, own: Track) -> str | None:
+        """Return how the bridge's track of an id differs from one's own, in words; None if both are the same.
+
+        Args:
+            own: One's own; the bridge must describe a track of its id.
+        """
+        if own.fingerprint == self.peer.tracks[own.id].fingerprint:
+            return None
+        return self._learn(own.id).difference_from(own)
+
+    def is_learned(self, track: AnyTrack) -> bool:
+        """Whether a track is known by the bridge's description alone, and not from a file here."""
+        return self._tracks.get(track.id) is track
+
     def tracks(self, names: Sequence[str], tracks_dir: str | Path | None = None) -> list[AnyTrack]:
-        """Return several tracks; the name ``all`` stands for every track of the bridge, in order of id.
+        """Return several tracks; the name ``all`` stands for every track of the folder, or of the bridge.
 
         Raises:
-            TrackError: As for ``track``; also when a track is named twice, or the bridge cannot list its tracks.
+            TrackError: As for ``track``; also when a track is named twice, or nobody can list the tracks.
         """
         wanted: list[str] = []
         for name in names:
-            if name == ALL_TRACKS and not self.has_extensions:
-                raise TrackError(f"the bridge at {self.urls[0]} cannot list its tracks; name them instead of {name!r}")
-            wanted.extend(sorted(self.peer.tracks) if name == ALL_TRACKS else [name])
+            wanted.extend(self._all_tracks(tracks_dir) if name == ALL_TRACKS else [name])
         tracks = [self.track(name, tracks_dir) for name in wanted]
         for index, track in enumerate(tracks):
             if track.id in [other.id for other in tracks[:index]]:
@@ -210,6 +230,16 @@ class Bridge:
             if peer.tracks != peers[0].tracks:
                 raise ConfigError(f"the bridges at {self.urls[0]} and {url} have different tracks")
         return peers
+
+    def _all_tracks(self, tracks_dir: str | Path | None) -> list[str]:
+        if tracks_dir is not None:
+            return available_tracks(tracks_dir)
+        if not self.has_extensions:
+            raise TrackError(
+                f"the bridge at {self.urls[0]} cannot list its tracks; name them instead of {ALL_TRACKS!r}, or the "
+                "folder with their files as --tracks-dir (tracks_dir=)"
+            )
+        return sorted(self.peer.tracks)
 
     def _learn(self, track_id: str) -> Track:
         if track_id not in self._tracks:

@@ -51,6 +51,25 @@ class Track:
             {"checkpointCount": self.checkpoint_count, "controlPoints": self.to_json()["controlPoints"]}
         )
 
+    def difference_from(self, other: "Track") -> str | None:
+        """Return how this road differs from another one, in words and units; None if they are the same.
+
+        Args:
+            other: The road to compare with.
+        """
+        if self.fingerprint == other.fingerprint:
+            return None
+        mine, others = self._measures(), other._measures()
+        differing = [f"{what} {mine[what]} against {others[what]}" for what in mine if mine[what] != others[what]]
+        return ", ".join(differing) or "control points at other places"
+
+    def _measures(self) -> dict[str, str]:
+        return {
+            "total length": f"{self.length:,.1f}",
+            "half-widths": f"{self.half_widths.min():,.1f} to {self.half_widths.max():,.1f}",
+            "number of gates": f"{self.checkpoint_count}",
+        }
+
     def __deepcopy__(self, memo: dict[int, Any]) -> "Track":
         return self  # nothing changes it
 

@@ -1,6 +1,7 @@
 """The scripts over a bridge: they reach it first, lose nothing when it dies, and end what they have started."""
 
 import argparse
+import dataclasses
 import json
 import os
 import re
@@ -172,15 +173,18 @@ def test_training_over_a_bridge_learns_what_the_simulator_teaches(bridge_server:
 def test_version_1_game_is_enough(
     tracks: list[Track], tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A game that speaks version 1 trains and evaluates; what it cannot do is said."""
-    with FakePeer(version_1_game(tracks)) as peer:
+    """A game that speaks version 1 trains and evaluates; what it cannot do is said, and that its road is another."""
+    other_road = "the game's track-01 is another road than its file here"
+    with FakePeer(version_1_game([dataclasses.replace(tracks[0], half_widths=tracks[0].half_widths / 2)])) as peer:
         arguments = ["--timesteps", "1024", "--num-envs", "4", "--run-name", "plain", "--track-id", "track-01"]
         assert train(tmp_path, *arguments, "--bridge-url", peer.url) == 0
-        output = capsys.readouterr().out
+        output, notes = capsys.readouterr()
+        assert notes.count(other_road) == 1
         assert "version 1 of the protocol: a connection for each car, every episode starts on the line" in output
         assert f"plain_final.zip --bridge-url {peer.url}" in output
         model = str(tmp_path / "models" / "plain_final")
         assert evaluate.main(["--model", model, "--config", short_config, "--bridge-url", peer.url]) == 0
+        assert capsys.readouterr().err.count(other_road) == 1
         resume = ["--timesteps", "1024", "--resume", model, "--run-name", "plain"]
         assert train(tmp_path, *resume, "--bridge-url", peer.url) == 0
     capsys.readouterr()

@@ -12,7 +12,6 @@ from racer_env.tracks import Track
 from tests.fake_peer import FakePeer, version_1_game
 from tests.helpers import TRACK_IDS, ring_document
 from tests.racer_env.bridge.test_bridge import OTHER_PHYSICS, hello_of
-from tests.racer_env.bridge.test_client import always
 from training.engines.parity import QUANTITIES, Comparison
 from training.parity import main
 
@@ -190,14 +189,16 @@ def test_another_width_is_seen_over_version_1(tracks: list[Track], capsys: pytes
     wider = Track(track.id, track.name, track.checkpoint_count, track.points, track.half_widths + 1.0, track.physics)
     with FakePeer(version_1_game([wider])) as peer:
         assert run(peer.url) == 1
-    assert "another track: from the start line, ray 0 is" in capsys.readouterr().out
+    assert "another track: from the start line, the wall to the right is 56." in capsys.readouterr().out
 
 
 def test_another_track_is_told_by_version_2(tracks: list[Track], capsys: pytest.CaptureFixture[str]) -> None:
     """A bridge that describes its tracks needs no drive."""
-    with FakePeer(always(hello_of([renamed(tracks[1], "track-01")]))) as peer:
+    theirs = renamed(tracks[1], "track-01")
+    replies = {"hello": hello_of([theirs]), "track": {"type": "track_result", "track": theirs.to_json()}}
+    with FakePeer(lambda: lambda message: replies.get(message["type"])) as peer:
         assert run(peer.url) == 1
-    lengths = f"total length {tracks[1].length:,.3f} against {tracks[0].length:,.3f} units"
+    lengths = f"total length {tracks[1].length:,.1f} against {tracks[0].length:,.1f}, half-widths 22.0 to 29.8 against"
     assert f"the bridge's track-01 is another track: {lengths}" in capsys.readouterr().out
 
 

@@ -1,13 +1,15 @@
 """The tracks that a script drives on: loading them, and noticing changed ones."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from racer_env.bridge.bridge import Bridge
 from racer_env.errors import TrackError
-from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, available_tracks, known_track, load_tracks
-from racer_env.tracks.names import is_track_id
+from racer_env.project import DEFAULT_TRACKS_DIR
+from racer_env.tracks import ALL_TRACKS, AnyTrack, Track, available_tracks, known_track, load_track, load_tracks
+from racer_env.tracks.names import is_generated, is_track_id
 from training.console.messages import note
 
 
@@ -49,6 +51,29 @@ def known_tracks(tracks: Sequence[AnyTrack]) -> list[Track]:
         RenderError: Only the bridge knows one of them.
     """
     return [known_track(track) for track in tracks]
+
+
+def counterpart(bridge: Bridge, track: AnyTrack) -> Track | None:
+    """Return the track here with which a bridge's track is to be compared; None if there is none.
+
+    A track that was loaded from the user's own file is its own counterpart, and otherwise the shipped or generated
+    track of its id is.
+    """
+    if isinstance(track, Track) and not bridge.is_learned(track):
+        return track
+    if not is_track_id(track.id):
+        return None
+    with contextlib.suppress(TrackError):  # there is no such file
+        file = load_track(track.id if is_generated(track.id) else DEFAULT_TRACKS_DIR / f"{track.id}.json")
+        return file if file.id == track.id else None
+    return None
+
+
+def simulated_track(bridge: Bridge | None, track: AnyTrack) -> AnyTrack | None:
+    """Return the track that the simulator drives on first, as it also does to see a game's roads; None if on none."""
+    if bridge is None:
+        return track
+    return None if bridge.has_extensions else counterpart(bridge, track)
 
 
 def count_tracks(folder: Path) -> int:

@@ -12,7 +12,6 @@ from racer_env.bridge.bridge import Bridge
 from racer_env.bridge.client import BridgeClient
 from racer_env.config import AiConfig
 from racer_env.contract import (
-    DT,
     OBSERVATION_NAMES,
     RAY_COUNT,
     RAYS,
@@ -30,6 +29,7 @@ from racer_env.tracks import Track
 from racer_env.tracks.starts import standing_start
 from training.console.messages import count_of, say
 from training.drivers.scripted import scripted_driver
+from training.engines.roads import seen_difference
 from training.engines.speed_options import HOLD_TICKS
 
 FloatArray = npt.NDArray[np.float64]
@@ -37,8 +37,6 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-9
 NEAR_TIE = 1e-5  # laps; the search for the nearest centre-line point is finer than that
 NOISE = 0.1  # standard deviation of the noise on the scripted driver's actions
-PROBE_TICKS = 40  # ticks at full throttle from the line, to estimate a track's length
-SAME_LENGTH = 1e-3  # relative; larger than the error of that estimate
 
 # All weights differ and none is 0, so that mixed-up components show.
 _WEIGHTS = {
@@ -158,7 +156,7 @@ def compare_track(bridge: Bridge, track: Track, episodes: int, seed: int) -> Com
             bar.set_postfix_str(f"{result.ticks:,} ticks, difference {max(result.largest.values()):.0e}")
             bar.update()
         if not result.is_equal:
-            result.another_track = _seen_difference(client, simulator)
+            result.another_track = seen_difference(client, simulator, CONFIG, TOLERANCE)
     return result
 
 
@@ -168,10 +166,7 @@ def _described_difference(bridge: Bridge, track: Track) -> str | None:
         return None
     if track.id not in bridge.peer.tracks:
         raise TrackError(f"the bridge has no track {track.id!r}; it has: {', '.join(sorted(bridge.peer.tracks))}")
-    theirs = bridge.peer.tracks[track.id]
-    if theirs.fingerprint == track.fingerprint:
-        return None
-    return f"total length {theirs.length:,.3f} against {track.length:,.3f} units"
+    return bridge.difference_from(track)
 
 
 def _drive_both(
@@ -208,32 +203,6 @@ def _reset_row(observation: FloatArray, info: dict[str, Any]) -> list[float]:
     """Return a reset in the form of a step; quantities that it does not report are 0."""
     told = {**dict.fromkeys(STEP_INFO_KEYS, 0.0), **info, "speed": 0.0, "rawSpeed": info["speed"]}
     return _row(observation, told, 0.0, (False, False))
-
-
-def _seen_difference(client: BridgeClient, simulator: Simulator) -> str | None:
-    """Return how the tracks differ as far as driving shows: by length, or by what is seen from the line."""
-    track = simulator.tracks[0]
-    throttle = np.array([0.0, 1.0, 0.0])
-    first_there, _ = client.reset(track.id, CONFIG)
-    simulator.place([0], [standing_start(track.geometry)])
-    first_here = simulator.observations[0].copy()
-    moved = np.zeros(2)  # embedded, bridge
-    progress = np.zeros(2)
-    for _ in range(PROBE_TICKS):
-        simulator.step(throttle[None])
-        there, here = client.step(throttle).info, simulator.infos[0]
-        moved += np.array([here["rawSpeed"], there["rawSpeed"]]) * DT
-        progress += np.array([here["progress"], there["progress"]])
-    if (progress > 0).all():
-        # Distance driven per distance along the centre line is nearly the same on both.
-        length = track.length * (moved[1] / progress[1]) / (moved[0] / progress[0])
-        if abs(length / track.length - 1) > SAME_LENGTH:
-            return f"total length about {length:,.0f} against {track.length:,.0f} units, estimated from a drive"
-    wrong = np.flatnonzero(~(np.abs(first_there - first_here) <= TOLERANCE))
-    if len(wrong):
-        name = OBSERVED[wrong[0]]
-        return f"from the start line, {name} is {first_there[wrong[0]]:.6g} against {first_here[wrong[0]]:.6g}"
-    return None
 
 
 def format_comparison(track: Track, result: Comparison) -> list[str]:

@@ -8,6 +8,7 @@ from training.algorithms.registry import algorithm_named
 from training.console.bridges import open_bridge
 from training.console.messages import say
 from training.console.parser import run_script
+from training.console.tracks import simulated_track
 from training.console.warm_up import WarmUp
 from training.runs.options import TrainingOptions, make_options, make_parser
 from training.runs.plan import make_plan
@@ -35,6 +36,6 @@ def _train(algorithm: Algorithm, options: TrainingOptions) -> int:
         plan = make_plan(algorithm, options, bridge)
         for sentence in plan.sentences:
             say(sentence)
-        with WarmUp(None if bridge else plan.run.tracks[0]):
+        with WarmUp(simulated_track(bridge, plan.run.tracks[0])):
             from training.runs.session import carry_out  # PyTorch takes 2 s to load, while the simulator loads
         return carry_out(plan)

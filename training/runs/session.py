@@ -22,6 +22,7 @@ from training.checkpoints.saving import try_saving
 from training.console.interruption import Interrupted, Interruption
 from training.console.messages import count_of, in_short, say
 from training.console.parser import DONE
+from training.engines.roads import note_other_roads
 from training.evaluation.course import Course, CourseCars
 from training.runs.beginning import check_beginning, make_model, statistics_of_beginning
 from training.runs.best_model import BestModelCallback, best_score_of
@@ -71,6 +72,7 @@ def _begin(plan: Plan, run: Run, transitions: Transitions | None) -> tuple[BaseA
     write_record(plan, run)
     for doubt in doubts_about(run.config, run.tracks):
         say(f"warning: {doubt}")
+    note_other_roads(run.bridge, [*run.tracks, *run.eval_tracks])
     env = make_training_env(run, statistics_of_beginning(plan))
     model = make_model(plan, run, env, transitions)
     _check_room(run, model)

@@ -1,6 +1,7 @@
 """What bridges offer, and what is refused before anything is driven."""
 
 import contextlib
+import dataclasses
 import json
 import socket
 import warnings
@@ -81,8 +82,26 @@ def test_own_track_must_be_the_bridges(bridge_server: str, tmp_path: Path) -> No
     path = tmp_path / "track-01.json"
     path.write_text(json.dumps(document))
     for arguments in ((str(path),), ("track-01", tmp_path)):
-        with pytest.raises(TrackError, match=r"another track than yours: total length 1,1\d\d\.\d against 1,2\d\d\.\d"):
+        with pytest.raises(
+            TrackError, match=r"another track than yours: total length 1,1\d\d\.\d against 1,2\d\d\.\d, "
+        ):
             Bridge(bridge_server).track(*arguments)
+
+
+def test_difference_from_the_bridges_track_is_in_words(bridge_server: str, track: Track) -> None:
+    """Width, length and gates, whichever differ."""
+    bridge = Bridge(bridge_server)
+    assert bridge.difference_from(track) is None
+    narrow = dataclasses.replace(track, half_widths=track.half_widths / 2)
+    assert bridge.difference_from(narrow) == "half-widths 24.5 to 25.8 against 12.2 to 12.9"
+
+
+def test_all_tracks_of_a_folder(bridge_server: str, tracks: list[Track], tmp_path: Path) -> None:
+    """With a folder, the name all stands for what is in it, whatever the bridge can list."""
+    (tmp_path / "track-02.json").write_text(json.dumps(tracks[1].to_json()))
+    with FakePeer(version_1_game(tracks)) as peer:
+        for url in (peer.url, bridge_server):
+            assert [track.id for track in Bridge(url).tracks(["all"], tmp_path)] == ["track-02"]
 
 
 def test_other_physics_are_refused_by_name() -> None:
