@@ -35,9 +35,9 @@ def folders(folder: Path) -> list[str]:
 
 
 def ppo(folder: Path, *arguments: str) -> int:
-    """Train with PPO, with files in ``folder``; without evaluations unless they are asked for."""
+    """Train with PPO, with files in ``folder``; without evaluations unless asked for, and in rollouts of 4,096 steps."""
     quiet = [] if "--eval-freq" in arguments or "--stop-when-competent" in arguments else ["--eval-freq", "0"]
-    return train_ppo.main([*arguments, *quiet, *folders(folder)])
+    return train_ppo.main(["--set", "steps_per_car=64", *arguments, *quiet, *folders(folder)])
 
 
 def sac(folder: Path, *arguments: str) -> int:

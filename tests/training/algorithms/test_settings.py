@@ -22,7 +22,7 @@ def test_a_single_value_beats_the_file_beats_the_default(tmp_path: Path) -> None
     """What nobody names keeps its default."""
     file = write(tmp_path, '{"gamma": 0.9, "epochs": 7}')
     settings = overridden(PpoSettings(), [read_preset(file).hyperparameters], ["epochs=3", "log_std=-1,-2,-3"])
-    assert (settings.gamma, settings.epochs, settings.gae_lambda) == (0.9, 3, 0.95)
+    assert (settings.gamma, settings.epochs, settings.gae_lambda) == (0.9, 3, 0.97)
     assert settings.log_std == (-1.0, -2.0, -3.0)
     assert overridden(PpoSettings(), [], ["bias=[0, 1, 2]"]).bias == (0.0, 1.0, 2.0)
 

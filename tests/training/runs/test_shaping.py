@@ -1,5 +1,6 @@
 """What training adds to the game: penalties, shorter episodes, and places of the observation that are withheld."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,12 @@ def test_what_is_withheld_is_0(track: Track) -> None:
 
 def test_training_is_stricter_than_the_game() -> None:
     """The game's own weights and limits stay; limits never grow."""
-    config = training_config(AiConfig(), PpoSettings(extra_off_track_penalty=-0.002, episode_ticks=600), 0.001)
+    plain = PpoSettings(off_track_cost=0.0)
+    own = dataclasses.replace(plain, extra_off_track_penalty=-0.002, episode_ticks=600)
+    config = training_config(AiConfig(), own, 0.001)
     assert config.weights.off_track_penalty == pytest.approx(AiConfig().weights.off_track_penalty - 0.002)
     assert config.episode.max_steps == 600
-    assert training_config(AiConfig(), PpoSettings(), 0.001) == AiConfig()
+    assert training_config(AiConfig(), plain, 0.001) == AiConfig()
     assert training_config(with_limits(100), PpoSettings(episode_ticks=600), 0.001).episode.max_steps == 100
 
 
@@ -167,7 +170,9 @@ def test_a_run_lets_the_penalty_grow(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(SteeringPenaltySchedule, "_on_training_end", lambda self: seen.append((self._start, self._end)))
     grown = ["--set", "steer_change_penalty=2", "--set", "final_steer_change_penalty=8"]
     assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "grown", *grown) == 0
-    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "none", *grown[2:]) == 0
+    assert (
+        ppo(tmp_path, "--timesteps", "4096", "--run-name", "none", "--set", "steer_change_penalty=0", *grown[2:]) == 0
+    )
     assert seen == [(2.0, 8.0)]
 
 
