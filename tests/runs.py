@@ -35,7 +35,7 @@ def folders(folder: Path) -> list[str]:
 
 
 def ppo(folder: Path, *arguments: str) -> int:
-    """Train with PPO, with files in ``folder``; without evaluations unless asked for, and in rollouts of 4,096 steps."""
+    """Train with PPO, with files in ``folder``; in rollouts of 4,096 steps, and without evaluations unless asked."""
     quiet = [] if "--eval-freq" in arguments or "--stop-when-competent" in arguments else ["--eval-freq", "0"]
     return train_ppo.main(["--set", "steps_per_car=64", *arguments, *quiet, *folders(folder)])
 
