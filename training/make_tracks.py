@@ -9,6 +9,7 @@ from pathlib import Path
 
 from racer_env.errors import ConfigError
 from racer_env.tracks import Track
+from racer_env.tracks.readers import Reading, make_track, read_roads
 from training.console.arguments import add_track_arguments
 from training.console.messages import command_line, count_of, note, say
 from training.console.parser import DONE, Parser, leave, positive_number, run_script
@@ -84,7 +85,7 @@ def _add_source_arguments(group: argparse._ActionsContainer) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_make, make_parser().parse_args(argv), needs=("pygame", "fontTools"))
+    return run_script(_make, make_parser().parse_args(argv), needs=("pygame",))
 
 
 def _make(arguments: argparse.Namespace) -> int:
@@ -122,8 +123,6 @@ def _tracks(arguments: argparse.Namespace) -> list[Track]:
 
 def _tracks_from(arguments: argparse.Namespace) -> list[Track]:
     """Return the tracks made of files, and say how each was taken."""
-    from racer_env.tracks.readers import Reading, make_track, read_roads
-
     reading = Reading(
         width_is=arguments.width_is,
         half_width=arguments.half_width,
