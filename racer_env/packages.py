@@ -13,6 +13,7 @@ _PIP_NAMES = {
     "fontTools": "fonttools",
     "imageio_ffmpeg": "imageio-ffmpeg",
     "pygame": "pygame-ce",
+    "sb3_contrib": "sb3-contrib",
     "stable_baselines3": "stable-baselines3",
     "websocket": "websocket-client",
 }

@@ -1,9 +1,11 @@
 """What the toolkit needs to know about an algorithm of stable-baselines3."""
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from racer_env.packages import need
 from training.algorithms.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ class Algorithm:
 
     Attributes:
         name: Name in stable-baselines3, which model files store.
+        package: The package that it is in.
+        policy: Name of its policy for vector observations.
+        trains: Whether there is a script that trains with it; others have a name, and what it takes to drive.
+        is_recurrent: Whether its policy remembers what it saw before.
         settings: Dataclass of its hyper-parameters.
         timesteps, checkpoint_freq, eval_freq: Default values, in environment steps.
         cars, cars_on_several_tracks: Default number of cars in training, on one track and on several.
@@ -37,6 +43,10 @@ class Algorithm:
     """
 
     name: ClassVar[str]
+    package: ClassVar[str] = "stable_baselines3"
+    policy: ClassVar[str] = "MlpPolicy"
+    trains: ClassVar[bool] = True
+    is_recurrent: ClassVar[bool] = False
     settings: ClassVar[type[Settings]]
     timesteps: ClassVar[int]
     checkpoint_freq: ClassVar[int]
@@ -61,14 +71,19 @@ class Algorithm:
 
     @property
     def model_class(self) -> "type[BaseAlgorithm]":
-        """Its model class; reading it imports PyTorch."""
-        found: type[BaseAlgorithm] = getattr(importlib.import_module("stable_baselines3"), self.name)
+        """Its model class; reading it imports PyTorch.
+
+        Raises:
+            PackageError: Its package is not installed.
+        """
+        need(f"a model of {self.name}", self.package)
+        found: type[BaseAlgorithm] = getattr(importlib.import_module(self.package), self.name)
         return found
 
     @property
     def policy_class(self) -> "type[BasePolicy]":
         """Its policy class for vector observations."""
-        return self.model_class.policy_aliases["MlpPolicy"]
+        return self.model_class.policy_aliases[self.policy]
 
     def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the constructor arguments that apply to a resumed model as well.
@@ -88,10 +103,18 @@ class Algorithm:
         """Return the hyper-parameters of a model that was trained by other means, as far as its file tells them.
 
         Args:
-            attributes: Attributes in the model's file; those that are pickled are objects.
+            attributes: Attributes in the model's file; those that are pickled are objects, and schedules are texts.
         """
         plain = {name: attributes.get(key) for name, key in self.stored.items()}
         return {name: value for name, value in plain.items() if type(value) in (int, float)}
+
+    def kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return constructor arguments that a resumed model keeps, as no hyper-parameter can express them.
+
+        Args:
+            attributes: Attributes in the model's file.
+        """
+        return {}
 
     def make_model(
         self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str
@@ -127,6 +150,15 @@ class Algorithm:
     def fixed(self, resumes: bool) -> tuple[str, ...]:
         """Return those of them that cannot change then."""
         return tuple(name for name in self.carried(resumes) if resumes or name not in self.set_anew)
+
+
+def line_in(text: Any) -> tuple[float, float, float] | None:
+    """Return start, end and end fraction of a LinearSchedule that a model's file describes; None of anything else."""
+    line = re.fullmatch(r"LinearSchedule\(start=([0-9.e+-]+), end=([0-9.e+-]+), end_fraction=([0-9.e+-]+)\)", str(text))
+    try:
+        return None if line is None else (float(line[1]), float(line[2]), float(line[3]))
+    except ValueError:
+        return None
 
 
 def falling(rate: float, rollout: int, total_steps: int) -> "LinearSchedule":

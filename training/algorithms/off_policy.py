@@ -1,10 +1,11 @@
 """What the algorithms with a replay buffer share."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from racer_env.contract import MAX_ACTION_REPEAT
-from training.algorithms.algorithm import Algorithm
+from training.algorithms.algorithm import Algorithm, line_in
 from training.algorithms.settings import Settings, setting
 
 
@@ -38,6 +39,18 @@ class OffPolicy(Algorithm):
         **Algorithm.stored,
         **{name: name for name in ("gradient_steps", "batch_size", "tau", "buffer_size", "learning_starts")},
     }
+
+    def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what all of them have; a learning rate that changed over the run stays as it was at last."""
+        own = super().settings_in(attributes)
+        cars, line = attributes.get("n_envs"), line_in(attributes.get("learning_rate"))
+        if own.get("gradient_steps") == -1 and type(cars) is int:
+            own["gradient_steps"] = cars  # as many updates as steps
+        left = attributes.get("_current_progress_remaining")
+        if line is not None and isinstance(left, int | float):
+            start, end, fraction = line
+            own["learning_rate"] = start + min((1 - left) / fraction, 1) * (end - start) if fraction > 0 else end
+        return own
 
     def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the arguments that all of them have; ``settings`` are ``OffPolicySettings``."""

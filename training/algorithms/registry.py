@@ -1,4 +1,4 @@
-"""All available algorithms: every module of ``training.algorithms.members`` defines one."""
+"""All available algorithms: every module of ``training.algorithms.members`` defines one, beside the guests."""
 
 import functools
 import importlib
@@ -9,12 +9,13 @@ from typing import Any
 from racer_env.errors import ConfigError
 from training.algorithms import members
 from training.algorithms.algorithm import Algorithm
+from training.algorithms.guests import GUESTS
 from training.algorithms.settings import as_document
 
 
 @functools.cache
 def all_algorithms() -> dict[str, Algorithm]:
-    """Return the algorithms by name, in the order of their modules' names."""
+    """Return the algorithms that train by name, in the order of their modules' names."""
     names = sorted(module.name for module in pkgutil.iter_modules(members.__path__))
     modules = [importlib.import_module(f"{members.__name__}.{name}") for name in names]
     return {module.ALGORITHM.name: module.ALGORITHM for module in modules}
@@ -41,7 +42,7 @@ def all_settings() -> dict[str, Any]:
 
 
 def algorithm_of(attributes: Mapping[str, Any]) -> Algorithm | None:
-    """Return a model's algorithm, by its name in the file or by attributes that only its models have; else None.
+    """Return a model's algorithm, by its name in the file or by what only its models have; else None.
 
     Args:
         attributes: The attributes stored in the model's file.
@@ -49,5 +50,8 @@ def algorithm_of(attributes: Mapping[str, Any]) -> Algorithm | None:
     named = all_algorithms().get(str(attributes.get("algorithm")))
     if named is not None:
         return named
+    guest = next((guest for guest in GUESTS if guest.is_of(attributes)), None)
+    if guest is not None:
+        return guest
     known = (algorithm for algorithm in all_algorithms().values() if algorithm.attributes <= attributes.keys())
     return next(known, None)

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -150,3 +150,22 @@ def described(settings: type[Settings]) -> str:
         default = ",".join(f"{item:g}" for item in field.default) if isinstance(field.default, tuple) else field.default
         lines.append(f"  {field.name}={default}: {field.metadata['meaning']}")
     return "\n".join(lines)
+
+
+def within_range(settings: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by name, in which numbers that a hyper-parameter cannot have give way to the nearest that it can.
+
+    Args:
+        settings: The hyper-parameters.
+        values: Numbers, tuples of numbers, or anything else, which stays.
+    """
+    limits = {field.name: field.metadata for field in dataclasses.fields(settings)}
+
+    def nearest(value: Any, name: str) -> Any:
+        if isinstance(value, tuple):
+            return tuple(nearest(item, name) for item in value)
+        if type(value) not in (int, float) or "low" not in limits.get(name, {}):
+            return value
+        return min(max(value, limits[name]["low"]), limits[name]["high"])
+
+    return {name: nearest(value, name) for name, value in values.items()}

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from racer_env.contract import MAX_ACTION_REPEAT, MAX_CARS, OBSERVATION_SIZE
+from racer_env.contract import ACTION, ACTION_SIZE, MAX_ACTION_REPEAT, MAX_CARS, OBSERVATION_SIZE
 from racer_env.json_files import shown
+from training.checkpoints.plain import is_pickled
 from training.console.parser import MAX_SEED
 
 MAX_COUNT = 2**53  # JSON's largest exact integer
@@ -50,9 +51,13 @@ def _is_layers(value: Any) -> bool:
     )
 
 
+# What multiplies the weights of a network, and the most of it.
+_MOST = {"n_critics": 10, "n_quantiles": 1000, "lstm_hidden_size": 2048, "n_lstm_layers": 10}
+
+
 def _is_network(value: Any) -> bool:
     is_plain = isinstance(value, dict) and _is_layers(value.get("net_arch") or [])
-    return is_plain and _whole(1, 10).holds(value.get("n_critics", 1))
+    return is_plain and all(_whole(1, most).holds(value.get(name, 1)) for name, most in _MOST.items())
 
 
 def is_track_ids(value: Any) -> bool:
@@ -82,7 +87,8 @@ TAKEN = {
     "target_update_interval": _whole(1, MAX_COUNT),
     "target_entropy": _NUMBER,
     "ent_coef": Kind(
-        "a number or auto", lambda value: _is_number(value, 0) or bool(re.fullmatch(r"auto(_[0-9.e+-]+)?", str(value)))
+        "a number or auto",
+        lambda value: _is_number(value, 0) or bool(re.fullmatch(r"(auto(_[0-9.e+-]+)?|[0-9.e+-]+)", str(value))),
     ),
 }
 # What the project reads of a file, most of which training has added.
@@ -95,6 +101,7 @@ READ = {
     "hyperparameters": _OBJECT,
     "action_repeat": _whole(1, MAX_ACTION_REPEAT),
     "run_seed": _whole(0, MAX_SEED),
+    "seed": _or_none(_whole(0, MAX_SEED)),
     "run_name": _TEXT,
     "monitored_episodes": _COUNT,
     "physics_fingerprint": _TEXT,
@@ -116,9 +123,22 @@ READ = {
 REQUIRED = ("num_timesteps", "policy_class", "observation_space", "policy_kwargs")
 
 
-def is_pickled(value: Any) -> bool:
-    """Return whether stable-baselines3 has written an attribute as a pickle."""
-    return isinstance(value, dict) and ":serialized:" in value
+def fault_of_actions(attributes: Mapping[str, Any]) -> str | None:
+    """Return in what the actions of a model are not those of the game; None if it does not say so."""
+    space = attributes.get("action_space")
+    if not isinstance(space, dict):
+        return None
+    kind = re.sub(r"^<class '(?:.*\.)?(\w+)'>$", r"\1", str(space.get(":type:")))
+    if kind == "Box" and space.get("_shape") in (None, [ACTION_SIZE]):
+        for name in ("low", "high"):
+            own = re.findall(r"-?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|inf)", str(space.get(name)))
+            bound = [getattr(value, name) for value in ACTION]
+            if len(own) == ACTION_SIZE and [*map(float, own)] != bound:
+                return f"whose {name} is {shown(space[name])}, not {bound}"
+        return None
+    if kind == "Box":
+        return f"of shape {shown(space['_shape'])}"
+    return f"of the kind {kind[:40]}" if kind.isidentifier() else None
 
 
 def fault_of(attributes: Mapping[str, Any], policy_size: int) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from racer_env.contract import ACTION_SIZE
 from racer_env.errors import ModelError
 from racer_env.files import read_file
 from racer_env.json_files import shown
@@ -16,7 +17,8 @@ from racer_env.physics import Physics
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import algorithm_of, all_algorithms
 from training.checkpoints.archives import open_archive
-from training.checkpoints.attributes import REQUIRED, fault_of, is_pickled
+from training.checkpoints.attributes import REQUIRED, fault_of, fault_of_actions
+from training.checkpoints.plain import is_pickled, plain
 from training.console.messages import first_line, note
 
 # Bytes. A SAC model of layers of 4,096 units has about 10^9, and what cars add to the data grows with their number.
@@ -31,7 +33,8 @@ class ModelData:
 
     Attributes:
         path: Path of the model file.
-        attributes: Values by name; one that is not JSON is as stable-baselines3 writes it, with ":serialized:".
+        attributes: Values by name. One that is not JSON is as ``plain`` tells it, or else as stable-baselines3 writes
+            it, with ":serialized:".
         content: The whole file. Training may replace or delete it at any moment, so it is read only once.
     """
 
@@ -48,6 +51,7 @@ class ModelData:
         """
         algorithm = algorithm_of(self.attributes)
         if algorithm is None:
+            self._check_actions()
             names = " nor ".join(all_algorithms())
             raise ModelError(f"{self.path} is a model of neither {names}; only these can be loaded")
         return algorithm
@@ -106,6 +110,7 @@ class ModelData:
         lacking = [name for name in REQUIRED if name not in self.attributes]
         if lacking:
             raise ModelError(f"cannot load {self.path}: its data lack {', '.join(lacking)}")
+        self._check_actions()
         policy = self.get("policy_class", dict, {}).get("__module__")
         if policy != self.algorithm.policy_class.__module__:
             raise ModelError(
@@ -116,6 +121,14 @@ class ModelData:
             raise ModelError(
                 f"{self.path} was trained on observations of shape {_as_shape(found)}; the game's have {shape}, so it "
                 "cannot drive here"
+            )
+
+    def _check_actions(self) -> None:
+        fault = fault_of_actions(self.attributes)
+        if fault is not None:
+            raise ModelError(
+                f"{self.path} takes actions {fault}; the game's are {ACTION_SIZE} numbers, steer from -1 to 1 and "
+                "throttle and brake from 0 to 1, so it cannot drive here"
             )
 
 
@@ -133,6 +146,7 @@ def read_model_data(path: Path) -> ModelData:
         attributes = json.loads(archive.read("data"))
         if not isinstance(attributes, dict):
             raise ModelError(f"cannot load {path}: its data are no object")
+        attributes = {name: plain(value) for name, value in attributes.items()}
         fault = fault_of(attributes, archive.getinfo("policy.pth").file_size)
         if fault is not None:
             raise ModelError(f"cannot load {path}: {fault}")

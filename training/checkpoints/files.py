@@ -192,9 +192,8 @@ def find_statistics(model: ModelData) -> Statistics:
     path = statistics_path(model.path)
     if not path.is_file():
         raise ModelError(
-            f"the statistics of {model.path} are missing: expected {path}; put them there, as training wrote them; "
-            "training.evaluate also takes them from elsewhere with --vecnorm FILE, and drives a model that was trained "
-            "without normalisation with --no-vecnorm, where other scripts need statistics"
+            f"the statistics of {model.path} are missing: expected {path}; put them there, as training wrote them, or "
+            "name their file with --vecnorm FILE; a model that was trained without normalisation needs --no-vecnorm"
         )
     return read_statistics(model, path)
 

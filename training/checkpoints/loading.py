@@ -15,8 +15,9 @@ from stable_baselines3.common.vec_env import VecNormalize
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
 from training.checkpoints.archives import open_archive
-from training.checkpoints.attributes import TAKEN, is_pickled
+from training.checkpoints.attributes import TAKEN
 from training.checkpoints.data import ModelData, open_model
+from training.checkpoints.plain import is_pickled
 from training.console.messages import first_line
 
 

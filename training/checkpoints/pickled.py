@@ -9,7 +9,7 @@ import numpy as np
 from racer_env.errors import ModelError
 from racer_env.files import read_file
 from training.checkpoints.inert import StandIn, read_inert
-from training.checkpoints.statistics import Statistics, parse_statistics
+from training.checkpoints.statistics import NONE, Statistics, parse_statistics
 from training.console.messages import first_line
 
 MAX_STATISTICS = 16_000_000  # bytes; with 16,384 cars they have two million
@@ -29,9 +29,10 @@ def read_pickled(path: Path) -> Statistics:
     """
     try:
         saved = _attributes(read_inert(read_file(path, MAX_STATISTICS)), _VEC_NORMALIZE)
-        if saved.get("norm_obs") is False:
-            raise ValueError("they leave observations as they are; if the model was trained so, say --no-vecnorm")
-        moments = {"obs": _attributes(saved["obs_rms"], _MOMENTS), "return": _attributes(saved["ret_rms"], _MOMENTS)}
+        flags = {name: saved.get(name, True) for name in ("norm_obs", "norm_reward")}
+        moments = {"return": _attributes(saved["ret_rms"], _MOMENTS)}
+        if flags["norm_obs"] is not False:
+            moments["obs"] = _attributes(saved["obs_rms"], _MOMENTS)
         document = {
             f"{what}_{name}": _numbers(values[name]) for what, values in moments.items() for name in _NAMES_OF_MOMENTS
         }
@@ -40,7 +41,7 @@ def read_pickled(path: Path) -> Statistics:
         raise ModelError(f"cannot load statistics {path}: they lack {str(missing)[:40]}") from missing
     except (OSError, ValueError, TypeError, LookupError, OverflowError) as error:
         raise ModelError(f"cannot load statistics {path}: {first_line(error)[:120]}") from error
-    return parse_statistics({**document, "norm_reward": saved.get("norm_reward", True)}, f"statistics {path}")
+    return parse_statistics({**NONE.document(), **document, **flags}, f"statistics {path}")
 
 
 def _attributes(made: Any, name: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Statistics(Normalisation):
         clip_reward: Bound of normalised rewards, above 0.
         gamma: Discount of the rewards, 0 to 1.
         norm_reward: Whether rewards are normalised.
+        norm_obs: Whether observations are; if not, mean and variance are such that they stay as they are.
     """
 
     obs_count: float
@@ -58,10 +59,29 @@ class Statistics(Normalisation):
     clip_reward: float
     gamma: float
     norm_reward: bool = True
+    norm_obs: bool = True
 
     def document(self) -> dict[str, Any]:
         """Return the numbers for JSON, which keeps every bit of them."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+# What changes no observation of this game, not by a bit: they lie within [-1, 1].
+UNCHANGED = Normalisation(
+    (0.0,) * OBSERVATION_SIZE, obs_var=(1.0 - 1e-8,) * OBSERVATION_SIZE, clip_obs=10.0, epsilon=1e-8
+)
+# Those of a model that was trained without any.
+NONE = Statistics(
+    **asdict(UNCHANGED),
+    obs_count=1e-4,
+    return_mean=0.0,
+    return_var=1.0,
+    return_count=1e-4,
+    clip_reward=10.0,
+    gamma=0.99,
+    norm_reward=False,
+    norm_obs=False,
+)
 
 
 def parse_normalisation(values: dict[str, Any], check: Checker) -> Normalisation:
@@ -91,9 +111,13 @@ def parse_statistics(document: Any, where: str) -> Statistics:
         ModelError: It holds anything else, or numbers that are missing, not finite, or out of range.
     """
     check = Checker(ModelError, where)
-    keys = [field.name for field in fields(Statistics)]
-    values = check.mapping(document, "the statistics", keys, required=[key for key in keys if key != "norm_reward"])
-    observations = parse_normalisation(values, check)
+    keys, flags = [field.name for field in fields(Statistics)], ("norm_reward", "norm_obs")
+    values = check.mapping(document, "the statistics", keys, required=[key for key in keys if key not in flags])
+    for name in flags:
+        if not isinstance(values.get(name, True), bool):
+            raise check.fail(f"{name} must be true or false")
+    normalises = values.get("norm_obs", True)
+    observations = parse_normalisation(values, check) if normalises else UNCHANGED
     _check_above_zero(values, ("obs_count", "return_count", "clip_reward"), check)
     statistics = Statistics(
         obs_mean=observations.obs_mean,
@@ -107,13 +131,12 @@ def parse_statistics(document: Any, where: str) -> Statistics:
         clip_reward=float(values["clip_reward"]),
         gamma=check.number(values["gamma"], "gamma"),
         norm_reward=values.get("norm_reward", True),
+        norm_obs=normalises,
     )
     if statistics.return_var < 0:
         raise check.fail("return_var must not be negative")
     if not 0 <= statistics.gamma <= 1:
         raise check.fail(f"gamma must be from 0 to 1, got {statistics.gamma:g}")
-    if not isinstance(statistics.norm_reward, bool):
-        raise check.fail("norm_reward must be true or false")
     return statistics
 
 

@@ -25,6 +25,7 @@ class Driver:
         track_ids: Ids of the tracks that it was trained on; empty if it does not say.
         track_fingerprints: Fingerprints of these tracks at training time, by id.
         config: Reward weights and episode limits that it was trained with; None if it does not say.
+        begin: Called before a drive, in which all cars start anew; a driver with a memory forgets.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Driver:
     track_ids: tuple[str, ...] = ()
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
     config: AiConfig | None = None
+    begin: Callable[[], None] = lambda: None
 
     @property
     def label(self) -> str:

@@ -1,5 +1,9 @@
 """Drivers saved by training: a model with its normalisation statistics."""
 
+from typing import Any
+
+import numpy as np
+
 from racer_env.config import parse_config
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
@@ -25,12 +29,21 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     model.set_random_seed(seed)  # loading has set the seed of training
     normalise = checkpoint.statistics
 
+    memory: Any = None  # of a recurrent policy, for all cars; None is that of cars that start
+
     def act(observations: Observations) -> Actions:
+        nonlocal memory
         seen = observations if normalise is None else normalise(observations)
-        actions, _ = model.predict(seen, deterministic=deterministic)
+        actions, memory = model.predict(
+            seen, memory, episode_start=np.full(len(seen), memory is None), deterministic=deterministic
+        )
         return actions
+
+    def begin() -> None:
+        nonlocal memory
+        memory = None
 
     tracks = data.get("track_fingerprints", dict, {})
     own = data.get("ai_config", dict, None)
     config = None if own is None else parse_config(own, str(data.path))
-    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks, config)
+    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks, config, begin)

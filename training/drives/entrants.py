@@ -30,8 +30,10 @@ def gather(options: WatchOptions) -> tuple[list[Entrant], list[Track]]:
             models_dir=options.models_dir,
             deterministic=options.deterministic,
             seed=options.seed,
+            vecnorm=None if place else options.vecnorm,
+            normalise=bool(place) or not options.no_vecnorm,
         )
-        for name in options.model
+        for place, name in enumerate(options.model)
     ]
     if recordings:
         tracks = _track_of([recording.track for recording in recordings], options.track_id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.rendering import CAMERAS, WHOLE
-from training.console.arguments import add_driver_arguments, add_track_arguments
+from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.parser import Parser, whole_number
 from training.evaluation.options import DEFAULT_LAPS
 
@@ -23,6 +23,8 @@ class WatchOptions:
     tracks_dir: Path | None
     camera: str
     deterministic: bool
+    vecnorm: Path | None
+    no_vecnorm: bool
     seed: int
     models_dir: Path
 
@@ -68,6 +70,7 @@ def make_parser() -> Parser:
     )
     add_track_arguments(parser, "those that the first model was trained on, then the others")
     parser.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera to begin with (default: {WHOLE})")
+    add_statistics_arguments(parser.add_argument_group("about the first model"))
     add_driver_arguments(parser)
     return parser
 

@@ -66,6 +66,8 @@ class DriverEntrant:
 
     def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
         """Return the driver's action."""
+        if tick == 0:
+            self._driver.begin()
         if tick % self._driver.action_repeat == 0:
             self._action = self._driver(observation[None].astype(np.float32))[0]
         return self._action

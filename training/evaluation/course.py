@@ -115,6 +115,7 @@ def evaluate(driver: Driver, course: Course, stress: Stress = NO_STRESS) -> Eval
     Raises:
         BridgeError: The game cannot be reached, or the connection is lost.
     """
+    driver.begin()
     with contextlib.closing(CourseCars(course)) as cars:
         return Evaluation(driver, course, cars.drive(driver, driver.action_repeat, stress=stress))
 

@@ -4,19 +4,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from racer_env.contract import OBSERVATION_SIZE
+from racer_env.errors import ModelError
 from racer_env.tracks import AnyTrack
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.loading import load_model, prepare
-from training.checkpoints.statistics import Normalisation
+from training.checkpoints.statistics import UNCHANGED
 from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
 from training.exports.files import MIN_RUNTIME, write_files
-
-# The statistics of a model that takes raw observations: none of these is beyond 1, and single precision is coarser.
-UNCHANGED = Normalisation((0.0,) * OBSERVATION_SIZE, (1.0,) * OBSERVATION_SIZE, clip_obs=10.0, epsilon=1e-8)
 
 
 def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
@@ -36,6 +33,8 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         OSError: A file cannot be written.
     """
     data, normalise = checkpoint.data, checkpoint.statistics or UNCHANGED
+    if data.algorithm.is_recurrent:
+        raise ModelError(f"{data.path} is a model of {data.algorithm.name}, whose memory these files cannot hold")
     prepare(seed, "cpu")
     model = load_model(data, None, "cpu")
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked

@@ -82,7 +82,7 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
         env: Environment to train on.
         transitions: The replay buffer of a resumed model.
     """
-    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
+    arguments = run.arguments
     if plan.resumed is not None:
         model = load_model(plan.resumed, env, run.device, seed=run.draw_seed, **arguments)
         say(f"resumed {plan.resumed.path} at {model.num_timesteps:,} steps")
@@ -141,7 +141,7 @@ def statistics_of_beginning(plan: Plan) -> Statistics | None:
     rollout = float(run.algorithm.rollout_steps(run.settings, run.num_envs))
     statistics = dataclasses.replace(statistics, return_count=min(statistics.return_count, rollout))
     was_withheld = own_settings(plan.beginning.data).get("progress_withheld", 0)
-    if not was_withheld or run.settings.progress_withheld:
+    if not was_withheld or run.settings.progress_withheld or not statistics.norm_obs:
         return statistics
     mean, variance = list(statistics.obs_mean), list(statistics.obs_var)
     mean[OBSERVED_ARC_LENGTH], variance[OBSERVED_ARC_LENGTH] = LAP_MEAN, LAP_VARIANCE

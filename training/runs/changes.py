@@ -6,12 +6,26 @@ from typing import Any
 
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError
-from training.algorithms.settings import Settings, as_document
+from training.algorithms.settings import Settings, as_document, within_range
 from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
 from training.console.bridges import physics_behind
 from training.console.messages import in_short
 from training.runs.options import TrainingOptions
 from training.runs.run import Run
+
+_WITHOUT = "observations and rewards stay as they are, as the model was trained without normalisation (--no-vecnorm)"
+_CLOSED = "what it was is a pickle in the file, which stays closed"
+# What training adds to the game where nothing asks for it: models that do not name it were trained without.
+_UNSHAPED = {"standing_share": 0.0, "steer_change_penalty": 0.0, "off_track_cost": 0.0}
+_BUFFERS = "stable_baselines3.common.buffers"
+# What training here leaves as it is by default, whatever a model that was trained by other means was given.
+_LEFT_OUT: dict[str, Any] = {
+    "action_noise": None,
+    "clip_range_vf": None,
+    "optimize_memory_usage": False,
+    "replay_buffer_kwargs": {},
+    "rollout_buffer_kwargs": {},
+}
 
 
 def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, run: Run) -> Iterator[str]:
@@ -26,7 +40,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     known = {
         "track_id": resumed.track_ids or None,
         "num_envs": resumed.get("n_envs", int, None),
-        "seed": resumed.get("run_seed", int, None),
+        "seed": seed_of(resumed),
         "physics": None if resumed.physics == UNKNOWN_PHYSICS else resumed.physics,
     }
     physics = physics_behind(run.bridge)
@@ -37,8 +51,13 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
         "physics": UNKNOWN_PHYSICS if physics is None else physics.fingerprint,
     }
     yield from _unknown(resumed, options, run)
+    if options.no_vecnorm:
+        yield _WITHOUT
     yield from _changes(known, now)
     yield from _changes(as_document(before), as_document(run.settings))
+    statistics, gamma = options.beginning.statistics if options.beginning else None, run.settings.gamma
+    if statistics is not None and statistics.norm_reward and statistics.gamma not in (before.gamma, gamma):
+        yield f"rewards are scaled as gamma={gamma:g} asks from here on; they were for {statistics.gamma:g}"
     if "hyperparameters" not in resumed.attributes:
         yield from _changes_of_arguments(resumed, run)
     yield from _changes_of_config(resumed, run.config)
@@ -54,6 +73,8 @@ def changes_of_beginning(beginning: ModelData, before: Settings, options: Traini
         options: Options of the run; what they name is not told.
         run: The run as it begins.
     """
+    if options.no_vecnorm:
+        yield _WITHOUT
     brought = [name for name in run.algorithm.set_anew if name != "log_std"]  # noise is told once the weights are read
     yield from _changes(*({name: getattr(settings, name) for name in brought} for settings in (before, run.settings)))
     own = beginning.get("ai_config", dict, None)
@@ -70,8 +91,15 @@ def own_settings(data: ModelData) -> dict[str, Any]:
     """Return the hyper-parameters that a model was trained with, by whatever means, as far as its file tells them."""
     own: dict[str, Any] | None = data.get("hyperparameters", dict, None)
     if own is not None:
-        return own
-    return {**data.algorithm.settings_in(data.attributes), "action_repeat": data.action_repeat}
+        return {**_UNSHAPED, **own}
+    told = within_range(data.algorithm.settings, data.algorithm.settings_in(data.attributes))
+    return {**_UNSHAPED, **told, "action_repeat": data.action_repeat}
+
+
+def seed_of(data: ModelData) -> int | None:
+    """Return the seed that a model was trained with, by whatever means; None if it does not say."""
+    seed: int | None = data.get("run_seed", int, data.get("seed", int, None))
+    return seed
 
 
 def _unknown(resumed: ModelData, options: TrainingOptions, run: Run) -> Iterator[str]:
@@ -79,7 +107,7 @@ def _unknown(resumed: ModelData, options: TrainingOptions, run: Run) -> Iterator
     taken = {}
     if not resumed.track_ids and not options.track_id:
         taken["tracks"] = in_short([track.id for track in run.tracks])
-    if resumed.get("run_seed", int, None) is None and options.seed is None:
+    if seed_of(resumed) is None and options.seed is None:
         taken["seed"] = f"seed {run.seed}"
     if resumed.get("ai_config", dict, None) is None and options.config is None:
         taken["reward weights"] = "the weights of ai-config.json"
@@ -95,16 +123,35 @@ def _listed(names: Iterable[str]) -> str:
 
 def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:
     """Yield sentences about a model that was trained by other means: what no hyper-parameter here can express."""
-    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
-    if callable(arguments["learning_rate"]):
-        del arguments["learning_rate"]  # it is said when the model is loaded
-        yield "the learning rate falls to 0 over the run from here on; the model does not say whether it fell before"
-    for name in sorted(set(arguments) & set(resumed.pickled)):
-        yield f"{name} is {arguments[name]} from here on; what it was is a pickle in the file, which stays closed"
-    plain = {name: value for name, value in resumed.attributes.items() if name not in resumed.pickled}
-    yield from _changes(plain, arguments)
+    now = {**_LEFT_OUT, **run.arguments}
+    if callable(now["learning_rate"]):
+        del now["learning_rate"]
+        yield _falling_rate(resumed, run.settings.learning_rate)
+    if "action_noise" in run.arguments:  # an object; that of all cars holds that of one
+        now["action_noise"] = str(now["action_noise"].base_noise)
+    for name in sorted(set(now) & set(resumed.pickled)):
+        yield f"{name} is {now[name]} from here on; {_CLOSED}"
+    was = {name: value for name, value in resumed.attributes.items() if name not in resumed.pickled}
+    if isinstance(was.get("replay_buffer_kwargs"), dict):  # returns of several steps are made again
+        made_again = ("n_steps", "gamma")
+        was["replay_buffer_kwargs"] = {k: v for k, v in was["replay_buffer_kwargs"].items() if k not in made_again}
+    yield from _changes(was, now)
+    for name in ("replay_buffer_class", "rollout_buffer_class"):
+        module = resumed.get(name, dict, {}).get("__module__", _BUFFERS)
+        if module != _BUFFERS:
+            yield f"{name} is one of {_BUFFERS} from here on; it was one of {in_short([str(module)])}"
     if "action_repeat" not in resumed.attributes:
         yield "the model does not say how many ticks it holds an action; it is taken to be 1"
+
+
+def _falling_rate(resumed: ModelData, rate: float) -> str:
+    """Return a sentence about a learning rate that falls from here on; what it is now is said when training begins."""
+    was = resumed.attributes.get("learning_rate")
+    if "learning_rate" in resumed.pickled:
+        return f"the learning rate falls from {rate:g} to 0 over the run from here on; {_CLOSED}"
+    before = "the model does not say what it was" if was is None else f"it was {was}"
+    before += " throughout" if isinstance(was, int | float) else ""
+    return f"the learning rate falls to 0 over the run from here on; {before}"
 
 
 def _changes_of_config(resumed: ModelData, config: AiConfig) -> Iterator[str]:

@@ -30,7 +30,10 @@ def check_statistics(statistics: VecNormalize, steps: int) -> None:
     Raises:
         TrainingError: The statistics are not finite.
     """
-    for name, moments in (("observations", observation_moments(statistics)), ("returns", statistics.ret_rms)):
+    all_moments = {"returns": statistics.ret_rms}
+    if statistics.norm_obs:
+        all_moments["observations"] = observation_moments(statistics)
+    for name, moments in all_moments.items():
         for value in (moments.mean, moments.var):
             if not np.isfinite(value).all():
                 raise TrainingError(

@@ -1,6 +1,7 @@
 """The command line of a training script, as one frozen object."""
 
 import argparse
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,7 +18,8 @@ from training.algorithms.settings import described, override
 from training.checkpoints.checkpoint import Checkpoint, find_checkpoint
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import PRETRAINED, is_model_or_run, run_of
-from training.console.arguments import LOGS_DIR, MODELS_DIR, add_track_arguments, track_flags
+from training.checkpoints.statistics import NONE
+from training.console.arguments import LOGS_DIR, MODELS_DIR, add_statistics_arguments, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_SEED, Parser, check_track_seed, positive_number, whole_number
 from training.evaluation.options import DEFAULT_LAPS
@@ -47,6 +49,8 @@ class TrainingOptions:
     logs_dir: Path
     resume: str | None
     initialize_from: str | None
+    vecnorm: Path | None
+    no_vecnorm: bool
     bridge_url: list[str] | None
     any_physics: bool
     track_id: list[str]
@@ -186,6 +190,7 @@ def _add_run_arguments(run: argparse._ArgumentGroup, algorithm: Algorithm) -> No
         help="begin a new run with the weights and statistics of a model, or of the bundled driver (pretrained); the "
         "counter begins at 0",
     )
+    add_statistics_arguments(run)
     run.add_argument(
         "--seed",
         type=whole_number(0, MAX_SEED),
@@ -326,6 +331,8 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     values |= {name: value for name, value in vars(arguments).items() if value is not None or name not in values}
     values["stop_when_lap_time"] = values["stop_when_lap_time"] or None
     parser = make_parser(algorithm)  # reports errors in the command line itself
+    if beginning is None and (arguments.vecnorm is not None or arguments.no_vecnorm):
+        parser.error("--vecnorm and --no-vecnorm are about the model of --resume or --initialize-from; name one")
     if not values["eval_freq"]:
         if arguments.stop_when_competent or arguments.stop_when_lap_time:
             parser.error("--stop-when-competent and --stop-when-lap-time need evaluations, got --eval-freq 0")
@@ -376,7 +383,11 @@ def _beginning(arguments: argparse.Namespace) -> Checkpoint | None:
     named: str | Path | None = arguments.initialize_from if arguments.resume is None else arguments.resume
     if arguments.initialize_from == PRETRAINED and not is_model_or_run(PRETRAINED, arguments.models_dir):
         named = PRETRAINED_MODEL
-    return find_checkpoint(named, arguments.models_dir) if named is not None else None
+    if named is None:
+        return None
+    normalises = not arguments.no_vecnorm
+    found = find_checkpoint(named, arguments.models_dir, statistics=arguments.vecnorm, normalises=normalises)
+    return found if normalises else dataclasses.replace(found, statistics=NONE)
 
 
 def _recorded(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:

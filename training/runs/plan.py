@@ -13,13 +13,14 @@ from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError
 from racer_env.tracks.names import VALIDATION_SEED, expand_names
 from training.algorithms.algorithm import Algorithm
+from training.algorithms.registry import all_algorithms
 from training.algorithms.settings import Settings, as_document, named_settings, overridden, override
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
-from training.runs.changes import changes_of, changes_of_beginning, own_settings
+from training.runs.changes import changes_of, changes_of_beginning, own_settings, seed_of
 from training.runs.folders import check_removable, choose_run_name
 from training.runs.options import TrainingOptions, name_prefix
 from training.runs.run import Run
@@ -99,6 +100,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         resume_command=options.resume_command(algorithm),
         track_flags=options.track_flags,
         bridge=bridge,
+        kept=algorithm.kept(resumed.attributes) if resumed else {},
     )
     return Plan(
         run,
@@ -114,6 +116,12 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
 
 
 def _check_beginning(algorithm: Algorithm, options: TrainingOptions, data: ModelData, bridge: Bridge | None) -> None:
+    if not data.algorithm.trains:
+        *others, last = all_algorithms()
+        raise ModelError(
+            f"{data.path} is a model of {data.algorithm.name}: it drives here (training.evaluate, training.watch) and "
+            f"cannot be trained; models of {', '.join(others)} and {last} can"
+        )
     if data.algorithm.name != algorithm.name:
         what = "go on with it" if options.resumed is not None else "begin a run with it"
         raise ModelError(f"{data.path} is a {data.algorithm.name} model; {what} by python -m {data.algorithm.script}")
@@ -200,4 +208,4 @@ def _files_needed(options: TrainingOptions) -> Sequence[Path]:
 def _seed(options: TrainingOptions, resumed: ModelData | None) -> int:
     if options.seed is not None:
         return options.seed
-    return int(resumed.get("run_seed", int, 0)) if resumed is not None else 0
+    return (seed_of(resumed) if resumed is not None else None) or 0

@@ -31,7 +31,6 @@ def write_record(plan: Plan, run: Run) -> Path:
         run: The plan's run, under its final name.
     """
     physics = physics_behind(run.bridge)
-    arguments = run.algorithm.arguments(run.settings, run.num_envs, run.last_step)
     record = {
         "run": run.name,
         "algorithm": run.algorithm.name,
@@ -43,7 +42,7 @@ def write_record(plan: Plan, run: Run) -> Path:
         "timesteps": run.timesteps,
         "num_envs": run.num_envs,
         "hyperparameters": as_document(run.settings),
-        "algorithm_arguments": {name: value for name, value in arguments.items() if _is_plain(value)},
+        "algorithm_arguments": {name: value for name, value in run.arguments.items() if _is_plain(value)},
         "ai_config": run.config.to_json(),
         "physics_fingerprint": physics.fingerprint if physics else None,
         "track_fingerprints": track_fingerprints(run.tracks),

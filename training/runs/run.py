@@ -1,9 +1,10 @@
 """Everything that a training run needs to know."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Run:
         resume_command: Command that calls the script again, without the model to resume.
         track_flags: Flags that find the tracks again on the command line, if their ids are not enough.
         bridge: Bridge to the game; None is the embedded simulator.
+        kept: Constructor arguments of a resumed model that replace those of its hyper-parameters.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Run:
     resume_command: Sequence[str]
     track_flags: Sequence[str]
     bridge: Bridge | None
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def draw_seed(self) -> int:
@@ -85,6 +88,11 @@ class Run:
     def last_step(self) -> int:
         """Step counter at which the run ends."""
         return self.first_step + self.steps
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Constructor arguments of the algorithm."""
+        return {**self.algorithm.arguments(self.settings, self.num_envs, self.last_step), **self.kept}
 
     @property
     def log_dir(self) -> Path:

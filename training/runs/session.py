@@ -53,6 +53,7 @@ def carry_out(plan: Plan) -> int:
         TrainingError: Numbers are no longer finite.
     """
     transitions = check_beginning(plan)
+    is_new = plan.overwrites or not plan.may_exist or not plan.run.log_dir.exists()
     with contextlib.ExitStack() as stack:
         run, model = _claim(plan, stack), None
         try:
@@ -60,7 +61,7 @@ def carry_out(plan: Plan) -> int:
             return train(run, model, env)
         except (KeyboardInterrupt, ModelError):
             is_trained = model is not None and model.num_timesteps > run.first_step
-            if not is_trained and (plan.overwrites or not plan.may_exist):  # a new run's name stays free
+            if not is_trained and is_new:  # its name stays free
                 shutil.rmtree(run.log_dir, ignore_errors=True)
             raise
 

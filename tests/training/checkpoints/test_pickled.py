@@ -96,7 +96,7 @@ def test_numpy_is_given_no_state_to_build_from(env: VecNormalize, tmp_path: Path
 @pytest.mark.parametrize(
     ("attribute", "value", "message"),
     [
-        ("norm_obs", False, "leave observations as they are; .* --no-vecnorm"),
+        ("norm_obs", None, "norm_obs must be true or false"),
         ("clip_obs", "10", "something else in the place of a number"),
         ("clip_obs", True, "something else in the place of a number"),
         ("epsilon", 10**400, "too large"),

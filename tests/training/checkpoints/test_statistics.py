@@ -1,6 +1,7 @@
 """Normalisation statistics as numbers: what they do, and which are refused."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from stable_baselines3.common.vec_env import VecNormalize
 from racer_env.errors import ModelError
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import random_actions
+from training.checkpoints.pickled import read_pickled
 from training.checkpoints.statistics import parse_statistics
 from training.checkpoints.vec_normalize import normalised, statistics_of
+from training.runs.health import check_statistics
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +84,21 @@ def test_other_documents_are_refused(document: Any) -> None:
     """Whatever JSON can hold."""
     with pytest.raises(ModelError, match="the statistics"):
         parse_statistics(document, "x")
+
+
+@pytest.mark.parametrize("norm_reward", [True, False])
+def test_observations_that_stay_as_they_are(norm_reward: bool, tmp_path: Path) -> None:
+    """From the file of an environment that does not normalise them, through JSON, and on in training."""
+    env = VecNormalize(RacerVecEnv(["track-01"], 3), norm_obs=False, norm_reward=norm_reward, clip_obs=0.5)
+    env.reset()
+    env.step(np.ones((3, 3)))
+    env.save(str(tmp_path / "x.pkl"))
+    statistics = read_pickled(tmp_path / "x.pkl")
+    assert statistics == statistics_of(env) == parse_statistics(json.loads(json.dumps(statistics.document())), "x")
+    observations = np.random.default_rng(0).uniform(-1, 1, (100, 14)).astype(np.float32)
+    np.testing.assert_array_equal(statistics(observations), observations)
+    again = normalised(RacerVecEnv(["track-01"], 2), statistics)
+    again.reset()
+    np.testing.assert_array_equal(again.step(np.ones((2, 3)))[0], again.get_original_obs())
+    assert (again.norm_obs, again.norm_reward) == (False, norm_reward)
+    check_statistics(again, 0)

@@ -144,11 +144,17 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
         (
             "PPO",
             PPO,
-            {"gamma": 0.9, "steps_per_car": 2048, "minibatches": 64, "learning_rate": 3e-4, "action_repeat": 1},
             {
-                "the learning rate falls to 0 over the run from here on; the model does not say whether it fell before",
-                "clip_range is 0.2 from here on; what it was is a pickle in the file, which stays closed",
+                "gamma": 0.9,
+                "steps_per_car": 2048,
+                "minibatches": 64,
+                "log_std": (0.0, 0.0, 0.0),
+                "bias": (0.0, 0.0, 0.0),
+            },
+            {
+                "the learning rate falls to 0 over the run from here on; it was 0.0003 throughout",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
+                "rewards are scaled as gamma=0.9 asks from here on; they were for 0.99",
                 "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
                 "with track-01, seed 0 and the weights of ai-config.json",
             },
@@ -156,11 +162,10 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
         (
             "SAC",
             algorithm_named("SAC"),
-            {"gamma": 0.9, "gradient_steps": 1, "buffer_size": 1_000_000, "learning_starts": 100, "action_repeat": 1},
+            {"gamma": 0.9, "gradient_steps": 1, "buffer_size": 1_000_000, "learning_starts": 100, "entropy": 1.0},
             {
-                "train_freq is 1 from here on; what it was is a pickle in the file, which stays closed",
-                "ent_coef is auto_0.02 from here on; it was auto",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
+                "rewards are scaled as gamma=0.9 asks from here on; they were for 0.99",
                 "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
                 "with track-01, seed 0 and the weights of ai-config.json",
             },

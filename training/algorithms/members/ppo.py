@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from training.algorithms.algorithm import Algorithm, falling
+from racer_env.contract import ACTION_SIZE
+from training.algorithms.algorithm import Algorithm, falling, line_in
 from training.algorithms.settings import Settings, default_of, setting
 
 if TYPE_CHECKING:
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecNormalize
 
+MAX_LOG_STD = 5.0  # of the noise; as the last one, it is no limit
 ROLLOUT_STEPS = 4096  # least number of environment steps in a rollout
 
 
@@ -79,6 +81,7 @@ class Ppo(Algorithm):
         "steps_per_car": "n_steps",
         "gae_lambda": "gae_lambda",
         "entropy_coefficient": "ent_coef",
+        "clip_range": "clip_range",
         "value_coefficient": "vf_coef",
         "max_gradient_norm": "max_grad_norm",
     }
@@ -106,12 +109,23 @@ class Ppo(Algorithm):
         return math.ceil(least / unit) * unit * cars
 
     def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return PPO's hyper-parameters, in which the size of a minibatch is told by their number."""
+        """Return PPO's hyper-parameters: minibatches by their number, a policy as stable-baselines3 begins it."""
         own = super().settings_in(attributes)
+        network, line = attributes.get("policy_kwargs"), line_in(attributes.get("learning_rate"))
+        noise = network.get("log_std_init", 0.0) if isinstance(network, dict) else None
+        if type(noise) in (int, float):
+            own |= {"log_std": (noise,) * ACTION_SIZE, "bias": (0.0,) * ACTION_SIZE, "final_log_std": MAX_LOG_STD}
+        if line is not None:
+            own["learning_rate"] = line[0]
         batch, cars = attributes.get("batch_size"), attributes.get("n_envs")
         if "steps_per_car" in own and type(batch) is type(cars) is int and batch > 0:
             own["minibatches"] = max(1, own["steps_per_car"] * cars // batch)
         return own
+
+    def kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the clipping of the value function, if the model has one."""
+        clip = attributes.get("clip_range_vf")
+        return {"clip_range_vf": clip} if isinstance(clip, float) and 0 < clip < math.inf else {}
 
     def make_model(
         self, env: "VecNormalize", settings: Settings, arguments: dict[str, Any], seed: int, device: str

@@ -3,6 +3,8 @@
 Source: Haarnoja et al. (2018), "Soft actor-critic algorithms and applications".
 """
 
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,6 +38,19 @@ class Sac(OffPolicy):
             "ent_coef": f"auto_{settings.entropy}",
             "target_entropy": settings.target_entropy,
         }
+
+    def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return SAC's hyper-parameters, with the weight of the entropy that training began with."""
+        own = super().settings_in(attributes)
+        weight = str(attributes.get("ent_coef")).removeprefix("auto").removeprefix("_") or "1"
+        with contextlib.suppress(ValueError):
+            own["entropy"] = float(weight)
+        return own
+
+    def kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the weight of the entropy: a model in which it is fixed has no optimiser for it."""
+        weight = attributes.get("ent_coef")
+        return {"ent_coef": weight} if isinstance(weight, int | float | str) else {}
 
 
 ALGORITHM = Sac()

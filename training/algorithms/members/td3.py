@@ -4,8 +4,12 @@ Source: Fujimoto, van Hoof and Meger (2018), "Addressing function approximation 
 """
 
 import importlib
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from racer_env.contract import ACTION_SIZE
 from training.algorithms.off_policy import OffPolicy, OffPolicySettings
@@ -32,17 +36,32 @@ class Td3(OffPolicy):
     output = "scaled"
     head = ("actor.mu",)
     is_stochastic = False
+    stored: ClassVar[dict[str, str]] = {
+        **OffPolicy.stored,
+        "policy_delay": "policy_delay",
+        "target_noise": "target_policy_noise",
+        "target_noise_clip": "target_noise_clip",
+    }
 
     def arguments(self, settings: Td3Settings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return TD3's arguments; every car has its own noise."""
         noise: Any = importlib.import_module("stable_baselines3.common.noise")
-        one = noise.NormalActionNoise([0.0] * ACTION_SIZE, [settings.exploration_noise] * ACTION_SIZE)
+        one = noise.NormalActionNoise(np.zeros(ACTION_SIZE), np.full(ACTION_SIZE, settings.exploration_noise))
         return super().arguments(settings, cars, total_steps) | {
             "action_noise": noise.VectorizedActionNoise(one, cars),
             "policy_delay": settings.policy_delay,
             "target_policy_noise": settings.target_noise,
             "target_noise_clip": settings.target_noise_clip,
         }
+
+    def settings_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return TD3's hyper-parameters; the noise is one if it is equal for all actions."""
+        own = super().settings_in(attributes)
+        noise = attributes.get("action_noise", "unknown")
+        equal = re.fullmatch(r"NormalActionNoise\(mu=\[(?:0\. ?){3}\], sigma=\[([0-9.e-]+) +\1 +\1 *\]\)", str(noise))
+        if noise is None or equal is not None:
+            own["exploration_noise"] = 0.0 if equal is None else float(equal[1])
+        return own
 
 
 ALGORITHM = Td3()
