@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from racer_env.bridge import stream as bridge_stream
+from racer_env.bridge import spin
 from racer_env.config import parse_config
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import reset_info, step_info
@@ -93,11 +93,11 @@ class FakePeer:
 
     def __enter__(self) -> "FakePeer":
         # It lives in the client's process, where a client that asks without a pause would keep it from answering.
-        self._poll_s, bridge_stream.POLL_S = bridge_stream.POLL_S, 0.0
+        self._poll_s, spin.POLL_S = spin.POLL_S, 0.0
         return self
 
     def __exit__(self, *details: object) -> None:
-        bridge_stream.POLL_S = self._poll_s
+        spin.POLL_S = self._poll_s
         self._is_closed = True
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

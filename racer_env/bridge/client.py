@@ -12,7 +12,7 @@ import websocket
 
 from racer_env.bridge import heartbeat
 from racer_env.bridge.checks import one_line
-from racer_env.bridge.frames import close_reason
+from racer_env.bridge.frames import client_frame, close_reason
 from racer_env.bridge.messages import (
     FloatArray,
     StepResult,
@@ -272,7 +272,7 @@ class BridgeClient:
             self._deadline = time.monotonic() + (self._reply_timeout_s if timeout_s is None else timeout_s)
             self._stream.begin_wait(self._deadline)
             try:
-                self._socket.send(message, opcode)
+                self._stream.sendall(client_frame(opcode, message))
             except (websocket.WebSocketException, OSError) as error:
                 raise self._lose(f"sending failed, {_line(error)}") from error
 
@@ -317,7 +317,7 @@ class BridgeClient:
             with self._lock:
                 self._stream.begin_wait(self._deadline)
                 self._is_amid_message = True
-                opcode, data = self._socket.recv_data()
+                opcode, data = self._stream.take_message() or self._socket.recv_data()
                 self._is_amid_message = False
         except (websocket.WebSocketTimeoutException, TimeoutError) as error:
             raise self._lose(f"no {expected} within {self._reply_timeout_s:g} s; it hangs or is overloaded") from error

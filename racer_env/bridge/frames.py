@@ -1,8 +1,12 @@
 """WebSocket frames, as far as the client looks into them itself."""
 
+import os
+import struct
+
 from racer_env.bridge.checks import one_line
 
-PING, PONG = 0x89, 0x8A  # first byte of an unfragmented frame without extensions
+TEXT, BINARY = 0x81, 0x82  # first byte of an unfragmented frame without extensions
+PING, PONG = 0x89, 0x8A  # likewise
 OPCODE_BITS = 0x0F  # mask of the opcode in a frame's first byte
 CLOSE = 0x8  # the first opcode that holds no data of a message
 MAX_CONTROL_BYTES = 125  # of a ping's payload; larger lengths and masks need more bytes of a header
@@ -33,6 +37,37 @@ def close_reason(data: bytes) -> str:
     reason = one_line(data[2:].decode(errors="replace"), MAX_REASON)
     meaning = f", which means that {CLOSE_CODES[code]}" if code in CLOSE_CODES else ""
     return f"code {code}{meaning}{f' ({reason})' if reason else ''}"
+
+
+def message_in(data: memoryview) -> tuple[int, int, int] | None:
+    """Find a message that is a single whole frame of less than 64 KiB at the front of what has arrived.
+
+    Returns:
+        Opcode, and where the payload begins and ends; None where anything else comes first.
+    """
+    if len(data) < 4 or data[0] not in (TEXT, BINARY):
+        return None
+    length, begin = data[1], 2
+    if length == 126:
+        length, begin = data[2] << 8 | data[3], 4
+    elif length > MAX_CONTROL_BYTES:
+        return None
+    end = begin + length
+    return (data[0] & OPCODE_BITS, begin, end) if end <= len(data) else None
+
+
+def client_frame(opcode: int, payload: bytes) -> bytes:
+    """Return a client's frame, which is masked with random bytes (RFC 6455)."""
+    length, mask = len(payload), os.urandom(4)
+    if length <= MAX_CONTROL_BYTES:
+        head = bytes((0x80 | opcode, 0x80 | length))
+    elif length < 2**16:
+        head = struct.pack("!BBH", 0x80 | opcode, 0x80 | 126, length)
+    else:
+        head = struct.pack("!BBQ", 0x80 | opcode, 0x80 | 127, length)
+    # As whole numbers, all bytes are masked in one operation.
+    masks = int.from_bytes((mask * (length // 4 + 1))[:length], "big")
+    return head + mask + (int.from_bytes(payload, "big") ^ masks).to_bytes(length, "big")
 
 
 def without_pings(data: bytes) -> tuple[bytes, bytes | None]:

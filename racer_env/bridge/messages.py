@@ -6,6 +6,7 @@ range, is a ``BridgeProtocolError`` that says what came.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from racer_env.config import AiConfig
 from racer_env.contract import (
     INFO_DTYPE,
     OBSERVATION_SIZE,
+    RESET_INFO,
     RESET_INFO_KEYS,
     STEP_INFO,
     STEP_INFO_KEYS,
@@ -43,6 +45,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 MAX_REFUSAL = 500  # characters of a bridge's own error text
+_KINDS = {field.name: field.type for field in (*RESET_INFO, *STEP_INFO)}  # by key
 _WHOLE_KEYS = tuple(field.name for field in STEP_INFO if field.type is int)
 _BOOL_KEYS = tuple(field.name for field in STEP_INFO if field.type is bool)
 
@@ -319,7 +322,16 @@ def _peer_track(entry: Any, where: str) -> PeerTrack:
 
 
 def _info(info: Any, keys: Sequence[str], where: str) -> dict[str, Any]:
-    return {key: _info_value(info, key, where) for key in keys}
+    """Return the values of an info, checked; at first sight, as nearly always nothing is wrong."""
+    checked = {}
+    for key in keys:
+        value: Any = info.get(key) if type(info) is dict else None
+        kind, expected = type(value), _KINDS[key]
+        if kind is int and expected is float:  # JSON of JavaScript has 0 for 0.0
+            value, kind = float(value), float
+        is_plain = kind is expected and (kind is bool or (0 <= value <= MAX_WHOLE if kind is int else isfinite(value)))
+        checked[key] = value if is_plain else _info_value(info, key, where)
+    return checked
 
 
 def _info_value(info: Any, key: str, where: str) -> Any:

@@ -2,18 +2,17 @@
 
 import contextlib
 import math
-import os
 import selectors
 import socket
 import time
 from typing import Any
 
-from racer_env.bridge.frames import begins_message, without_pings
+from racer_env.bridge.frames import begins_message, message_in, without_pings
+from racer_env.bridge.spin import INTERRUPTED_S, Spin
 from racer_env.errors import BridgeLostError
 
 MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
-POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
 MIN_TIMEOUT_S = 1e-3  # 0 would mean no waiting at all
 # A poll selector needs no descriptor of its own; Windows only has select, which takes few descriptors.
 SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
@@ -32,6 +31,7 @@ class Stream(socket.socket):
         self._buffer = memoryview(b"")
         self._deadline = math.inf
         self._budget = 0
+        self._spin = Spin()
         self._readable = SELECTOR()
         self._readable.register(self.fileno(), selectors.EVENT_READ)
 
@@ -42,15 +42,23 @@ class Stream(socket.socket):
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         """Return up to ``size`` bytes."""
-        if not self._buffer:
-            if time.monotonic() > self._deadline:
-                raise TimeoutError
-            self._buffer = memoryview(self._poll() or self._wait())
-            self._budget -= len(self._buffer)
-            if self._budget < 0:
-                raise ValueError(f"it does not end after {MAX_REPLY_BYTES:,} bytes")
+        self._fill()
         piece, self._buffer = self._buffer[:size], self._buffer[size:]
         return bytes(piece)
+
+    def take_message(self) -> tuple[int, bytes] | None:
+        """Wait for data, and take a message that has come in one whole frame, as nearly every reply does.
+
+        Returns:
+            Opcode and payload; None leaves what has come to ``recv``.
+        """
+        self._fill()
+        found = message_in(self._buffer)
+        if found is None:
+            return None
+        opcode, begin, end = found
+        payload, self._buffer = bytes(self._buffer[begin:end]), self._buffer[end:]
+        return opcode, payload
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send some of the bytes and return how many."""
@@ -59,6 +67,11 @@ class Stream(socket.socket):
             raise TimeoutError
         self.settimeout(left_s)
         return super().send(data, flags)
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        """Send all of the bytes."""
+        while len(data):
+            data = data[self.send(data, flags) :]
 
     def take_ping(self) -> bytes | None:
         """Take pings and pongs out of what has arrived, without waiting; only between two messages.
@@ -82,19 +95,34 @@ class Stream(socket.socket):
         """Whether a message, or the beginning of one, waits to be read; only after ``take_ping``."""
         return begins_message(self._buffer)
 
-    def _poll(self) -> bytes:
-        """Ask for data repeatedly for a moment, as most replies arrive within it.
+    def _fill(self) -> None:
+        """Wait until something has arrived, unless something is left."""
+        if self._buffer:
+            return
+        if time.monotonic() > self._deadline:
+            raise TimeoutError
+        self._buffer = memoryview(self._poll() or self._wait())
+        self._budget -= len(self._buffer)
+        if self._budget < 0:
+            raise ValueError(f"it does not end after {MAX_REPLY_BYTES:,} bytes")
 
-        This saves a fifth to a third of a step's time: an idle processor is slow to wake up.
-        """
-        if POLL_S == 0.0:
+    def _poll(self) -> bytes:
+        """Ask for data repeatedly for a moment, where that is worth while; see ``Spin``."""
+        limit = self._spin.begin()
+        if limit == 0.0:
             return b""
         self.settimeout(0.0)
-        end = time.perf_counter() + POLL_S
-        while time.perf_counter() < end:
-            with contextlib.suppress(BlockingIOError):
-                return super().recv(READ_BYTES)
-        return b""
+        looked = began = time.perf_counter()
+        data, is_calm = b"", True
+        while looked - began < limit:
+            try:
+                data = super().recv(READ_BYTES)
+                break
+            except BlockingIOError:
+                before, looked = looked, time.perf_counter()
+                is_calm = is_calm and looked - before < INTERRUPTED_S
+        self._spin.end(is_calm and looked - began < limit)
+        return data
 
     def _wait(self) -> bytes:
         self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))

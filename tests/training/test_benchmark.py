@@ -17,6 +17,7 @@ FIGURES = {
     "p50_ms",
     "p95_ms",
     "p99_ms",
+    "processor_ms",
     "target",
     "passed",
 }
