@@ -72,8 +72,8 @@ def run_benchmark(
         compare: Over a bridge, also measure the embedded simulator, in turns.
 
     Returns:
-        ``steps``, ``warmup``, ``elapsed_sec``, ``steps_per_sec`` (calls times cars), ``mean_ms``, ``p50_ms``,
-        ``p95_ms`` and ``p99_ms`` of a call, ``target``, ``passed``; what was measured; the figures of ``_compared``.
+        ``steps``, ``warmup``, ``target``, ``passed``; the figures of ``_Subject.figures``; what was measured; the
+        figures of ``_compared``.
 
     Raises:
         BridgeError: The bridge cannot be reached, or fails.
@@ -142,30 +142,43 @@ class _Subject:
 
     Attributes:
         elapsed: Seconds spent in all timed calls, including the loop around them.
+        processor: Seconds of processor time that this process took meanwhile, with all of its threads.
     """
 
     def __init__(self, call: Callable[[Actions], object]) -> None:
         self.call = call
         self.elapsed = 0.0
+        self.processor = 0.0
         self._durations: list[float] = []
 
     def time_calls(self, sequence: Sequence[Actions]) -> None:
         """Time one call for each of the actions."""
-        began = before = time.perf_counter()
+        processor, began = time.process_time(), time.perf_counter()
+        before = began
         for actions in sequence:
             self.call(actions)
             now = time.perf_counter()
             self._durations.append(now - before)
             before = now
         self.elapsed += before - began
+        self.processor += time.process_time() - processor
 
     def figures(self, num_envs: int) -> dict[str, float]:
-        """Return the figures of the timed calls."""
+        """Return the figures of the timed calls.
+
+        Args:
+            num_envs: Number of cars.
+
+        Returns:
+            ``elapsed_sec``, ``steps_per_sec`` (calls times cars), ``mean_ms``, ``p50_ms``, ``p95_ms`` and ``p99_ms`` of
+            a call, and ``processor_ms``, how long this process works in one.
+        """
         durations = np.array(self._durations) * 1e3
         return {
             "elapsed_sec": self.elapsed,
             "steps_per_sec": len(durations) * num_envs / self.elapsed,
             "mean_ms": float(durations.mean()),
+            "processor_ms": self.processor / len(durations) * 1e3,
             **{f"p{share}_ms": float(np.percentile(durations, share)) for share in (50, 95, 99)},
         }
 
@@ -267,7 +280,7 @@ def format_result(result: dict[str, Any]) -> str:
 
 def _comparisons(result: dict[str, Any]) -> Iterator[str]:
     if "round_trip_ms" in result:
-        yield f"; a bare round trip {result['round_trip_ms']:.4f} ms"
+        yield f", processor {result['processor_ms']:.4f}; a bare round trip {result['round_trip_ms']:.4f} ms"
     if "embedded" in result:
         rate, ratio = result["embedded"]["steps_per_sec"], result["embedded_ratio"]
         yield f"; the embedded simulator in the same run: {rate:,.0f} steps/s, {ratio:,.1f} times as fast"
