@@ -197,7 +197,7 @@ def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
         (lambda run: damage(run, lambda data: data[STATISTICS].update(obs_count=0)), [], "obs_count must be above 0"),
         (lambda run: damage(run, lambda data: data["observation_space"].update(_shape=[9])), [], r"shape \(9,\)"),
         (lambda run: damage(run, lambda data: data.update(physics_fingerprint="0" * 64)), [], "other physics"),
-        (lambda run: None, ["--set", "hidden=32"], "hidden of .* began as 64 and cannot change"),
+        (lambda run: None, ["--set", "hidden=32"], "hidden of .* began as .64, 64. and cannot change"),
         (lambda run: None, ["--set", "log_std=[0, 0, 0]"], "log_std of .* began as .* and cannot change"),
         (lambda run: None, ["--run-name", "taken"], "files of a run 'taken' already"),
         (lambda run: None, ["--overwrite"], "--overwrite would delete .*lap_final.zip"),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from racer_env.packages import need
+from training.algorithms.layers import make_network, settings_of
 from training.algorithms.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Algorithm:
         set_anew: Hyper-parameters of loaded weights that a new run which begins with them may still set.
         adapted: Hyper-parameters that are initial values, which training then adapts.
         stored: Hyper-parameters that stable-baselines3 itself stores in a model, with their names there.
+        usual_layers: Hidden layers that stable-baselines3 gives its policy where none are named.
     """
 
     name: ClassVar[str]
@@ -63,6 +65,7 @@ class Algorithm:
     set_anew: ClassVar[tuple[str, ...]] = ("progress_withheld",)
     adapted: ClassVar[tuple[str, ...]] = ()
     stored: ClassVar[dict[str, str]] = {"learning_rate": "learning_rate", "gamma": "gamma"}
+    usual_layers: ClassVar[tuple[int, ...]] = (64, 64)
 
     @property
     def script(self) -> str:
@@ -108,6 +111,15 @@ class Algorithm:
         plain = {name: attributes.get(key) for name, key in self.stored.items()}
         return {name: value for name, value in plain.items() if type(value) in (int, float)}
 
+    def network_in(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ``hidden`` and ``activation`` of a model's policy, as far as hyper-parameters can express it.
+
+        Args:
+            attributes: Attributes in the model's file.
+        """
+        stored = attributes.get("policy_kwargs")
+        return settings_of(stored if isinstance(stored, dict) else {}, self.usual_layers, self.settings().activation)
+
     def kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Return constructor arguments that a resumed model keeps, as no hyper-parameter can express them.
 
@@ -124,13 +136,14 @@ class Algorithm:
         Args:
             env: Environment to train on.
             settings: Hyper-parameters of the algorithm.
-            arguments: Constructor arguments, as returned by ``arguments``.
+            arguments: Constructor arguments, as returned by ``arguments``; ``policy_kwargs`` among them replaces the
+                network of the hyper-parameters.
             seed: Seed of the initial weights and the noise.
             device: PyTorch device, such as ``"cpu"``.
         """
-        network = {"net_arch": [settings.hidden, settings.hidden]}
+        network = make_network(settings.hidden, settings.activation, self.settings().activation)
         make: Callable[..., BaseAlgorithm] = self.model_class
-        return make("MlpPolicy", env, policy_kwargs=network, seed=seed, device=device, **arguments)
+        return make("MlpPolicy", env, seed=seed, device=device, **{"policy_kwargs": network, **arguments})
 
     def num_envs(self, num_tracks: int, is_version_1: bool) -> int:
         """Return how many cars train if the user does not say.

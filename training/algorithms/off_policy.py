@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from racer_env.contract import MAX_ACTION_REPEAT
 from training.algorithms.algorithm import Algorithm, line_in
-from training.algorithms.settings import Settings, setting
+from training.algorithms.settings import Settings, default_of, setting
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class OffPolicySettings(Settings):
     """
 
     gamma: float = setting(0.98, 0, 1, "discount factor of future rewards")
+    activation: str = default_of(Settings, "activation", "relu")
     action_repeat: int = setting(4, 1, MAX_ACTION_REPEAT, "ticks that each action is held; the model remembers it")
     gradient_steps: int = setting(8, 1, 1000, "updates after each step of all cars")
     batch_size: int = setting(256, 2, 65536, "transitions in an update")

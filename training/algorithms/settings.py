@@ -4,13 +4,14 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from racer_env.contract import MAX_ACTION_REPEAT
 from racer_env.errors import ConfigError
-from racer_env.json_files import Checker
+from racer_env.json_files import Checker, shown
+from training.algorithms.layers import ACTIVATIONS, MAX_LAYERS, MAX_UNITS, MAX_WEIGHTS, connections
 
 S = TypeVar("S", bound="Settings")
 
@@ -19,16 +20,23 @@ def setting(default: Any, low: float, high: float, meaning: str) -> Any:
     """Return a dataclass field that holds a hyper-parameter.
 
     Args:
-        default: Default value; the annotation is ``int``, ``float``, or a tuple of floats of fixed length.
+        default: Default value; the annotation is ``int``, ``float``, a tuple of floats of fixed length, or
+            ``tuple[int, ...]`` for the sizes of layers.
         low, high: Range of the value, or of each item, both ends included.
         meaning: Description for the help text.
     """
     return dataclasses.field(default=default, metadata={"low": low, "high": high, "meaning": meaning})
 
 
-def default_of(settings: "type[Settings]", name: str, default: float) -> Any:
+def default_of(settings: "type[Settings]", name: str, default: Any) -> Any:
     """Return the field of a base class with another default, for a subclass."""
     return dataclasses.field(default=default, metadata=settings.__dataclass_fields__[name].metadata)
+
+
+def choice(default: str, choices: Iterable[str], meaning: str) -> Any:
+    """Return a dataclass field, annotated as ``str``, that holds one of several names."""
+    names = tuple(choices)
+    return dataclasses.field(default=default, metadata={"choices": names, "meaning": f"{meaning}: {', '.join(names)}"})
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,17 @@ class Settings:
     """Hyper-parameters that every algorithm has. A subclass adds its own and may change the defaults of these."""
 
     # What a network is built with or trained for: a model that is resumed, or begins another run, keeps it.
-    MADE_WITH: ClassVar[tuple[str, ...]] = ("hidden", "action_repeat", "progress_withheld")
+    MADE_WITH: ClassVar[tuple[str, ...]] = ("hidden", "activation", "action_repeat", "progress_withheld")
 
     learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser")
     gamma: float = setting(0.99, 0, 1, "discount factor of future rewards")
-    hidden: int = setting(64, 1, 4096, "units of each of the two hidden layers")
+    hidden: tuple[int, ...] = setting(
+        (64, 64),
+        1,
+        MAX_UNITS,
+        f"units of each of 1 to {MAX_LAYERS} hidden layers; 64 alone is 64,64, and [64] is one layer",
+    )
+    activation: str = choice("tanh", ACTIVATIONS, "what follows each hidden layer")
     random_start_share: float = setting(0.7, 0, 1, "share of the episodes that start anywhere, on the move")
     standing_share: float = setting(0.0, 0, 1, "share of the random starts that start at rest")
     episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
@@ -86,6 +100,11 @@ def override(settings: S, document: Any, where: str) -> S:
 
 
 def _checked(check: Checker, field: "dataclasses.Field[Any]", kind: Any, value: Any) -> Any:
+    if kind is str:
+        names = field.metadata["choices"]
+        if not isinstance(value, str) or value.lower() not in names:
+            raise check.fail(f"{field.name} must be one of {', '.join(names)}, got {shown(value)}")
+        return value.lower()
     low, high = field.metadata["low"], field.metadata["high"]
 
     def number(item: Any, name: str) -> float:
@@ -94,17 +113,27 @@ def _checked(check: Checker, field: "dataclasses.Field[Any]", kind: Any, value: 
             raise check.fail(f"{name} must be within [{low:g}, {high:g}], got {result:g}")
         return result
 
+    def whole(item: Any, name: str) -> int:
+        result = number(item, name)
+        if result != int(result):
+            raise check.fail(f"{name} must be a whole number, got {item!r}")
+        return int(result)
+
+    if kind == tuple[int, ...]:
+        sizes = value if isinstance(value, list | tuple) else [value, value]
+        if not 1 <= len(sizes) <= MAX_LAYERS:
+            raise check.fail(f"{field.name} must be the sizes of 1 to {MAX_LAYERS} layers, got {shown(value)}")
+        layers = tuple(whole(size, field.name) for size in sizes)
+        weights = connections(layers)
+        if weights > MAX_WEIGHTS:
+            raise check.fail(f"{field.name} must have at most {MAX_WEIGHTS:,} weights between layers, got {weights:,}")
+        return layers
     if isinstance(kind, types.GenericAlias):
         count = len(typing.get_args(kind))
         if not isinstance(value, list | tuple) or len(value) != count:
             raise check.fail(f"{field.name} must be a list of {count} numbers, got {value!r}")
         return tuple(number(item, f"{field.name}[{index}]") for index, item in enumerate(value))
-    result = number(value, field.name)
-    if kind is int:
-        if result != int(result):
-            raise check.fail(f"{field.name} must be a whole number, got {value!r}")
-        return int(result)
-    return result
+    return whole(value, field.name) if kind is int else number(value, field.name)
 
 
 def overridden(settings: S, documents: Sequence[Any], assignments: Sequence[str]) -> S:

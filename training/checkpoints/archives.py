@@ -19,7 +19,7 @@ from training.console.messages import first_line
 # From a reason to the error that gives it.
 Refusal = Callable[[str], RacerError]
 
-MAX_PARTS = 100
+MAX_PARTS = 500  # a file of weights has three with each layer of ten critics
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1  # bit of a part's flags
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

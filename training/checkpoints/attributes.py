@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from racer_env.contract import ACTION, ACTION_SIZE, MAX_ACTION_REPEAT, MAX_CARS, OBSERVATION_SIZE
 from racer_env.json_files import shown
+from training.algorithms.layers import described_network
 from training.checkpoints.plain import is_pickled
 from training.console.parser import MAX_SEED
 
@@ -152,8 +153,10 @@ def fault_of(attributes: Mapping[str, Any], policy_size: int) -> str | None:
         value = attributes.get(name)
         if name in attributes and not is_pickled(value) and not kind.holds(value):
             return f"its {name} must be {kind.words}, got {shown(value)}"
-    network = attributes.get("policy_kwargs", {})
-    if not is_pickled(network) and 4 * _weights(network.get("net_arch") or []) > policy_size:
+    network = described_network(attributes.get("policy_kwargs", {}))
+    if not _is_network(network):
+        return f"its policy_kwargs must be {TAKEN['policy_kwargs'].words}, got {shown(network)}"
+    if 4 * _weights(network.get("net_arch") or []) > policy_size:
         return f"its net_arch {shown(network['net_arch'])} takes more weights than it holds"
     return None
 

@@ -14,6 +14,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
+from training.algorithms.layers import ACTIVATIONS, network_of
 from training.checkpoints.archives import open_archive
 from training.checkpoints.attributes import TAKEN
 from training.checkpoints.data import ModelData, open_model
@@ -55,8 +56,6 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
     observation_space, action_space = make_observation_space(), make_action_space()
     assert observation_space.shape is not None
     data.check(observation_space.shape)
-    if "policy_kwargs" in data.pickled:
-        raise ModelError(f"{data.path} has a network of its own classes; only plain layer sizes are loaded")
     known: dict[str, Any] = {
         **algorithm.to_drive,
         "policy_class": algorithm.policy_class,
@@ -64,6 +63,7 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
         "action_space": action_space,
         "n_envs": 1,
         "verbose": 0,
+        "policy_kwargs": _network_of(data),
     }
     try:
         content = _harmless(data, known)
@@ -72,6 +72,16 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
         raise
     except Exception as error:  # a damaged file may raise anything
         raise ModelError(f"cannot load {data.path} as a {algorithm.name} model: {first_line(error)}") from error
+
+
+def _network_of(data: ModelData) -> dict[str, Any]:
+    try:
+        return network_of(data.attributes["policy_kwargs"])
+    except ValueError as error:
+        raise ModelError(
+            f"{data.path} has a network of its own classes, {error}; plain layers with one of these activations are "
+            f"loaded: {', '.join(ACTIVATIONS)}"
+        ) from error
 
 
 def _harmless(data: ModelData, known: Iterable[str]) -> io.BytesIO:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
@@ -90,9 +91,13 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
         if isinstance(model, OffPolicyAlgorithm):
             _fill_buffer(model, transitions)
     else:
+        source = load_model(plan.beginning.data, None, run.device) if plan.beginning is not None else None
+        if source is not None:
+            arguments |= _network_of(source)
         model = run.algorithm.make_model(env, run.settings, arguments, run.seed, run.device)
-        if plan.beginning is not None:
-            _take_weights(plan.beginning.data, model, run, keeps_noise=not plan.sets_noise)
+        if plan.beginning is not None and source is not None:
+            _take_weights(source, model, keeps_noise=not plan.sets_noise)
+            say(f"began with the weights and statistics of {plan.beginning.data.path}")
         if run.settings.progress_withheld:
             make_indifferent(model, OBSERVED_ARC_LENGTH)
     if isinstance(model, OffPolicyAlgorithm):
@@ -115,16 +120,15 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
     return model
 
 
-def _take_weights(source: ModelData, model: BaseAlgorithm, run: Run, keeps_noise: bool) -> None:
+def _take_weights(source: BaseAlgorithm, model: BaseAlgorithm, keeps_noise: bool) -> None:
     """Give a fresh model the weights of another; ``keeps_noise`` says whether also its exploration noise."""
-    weights = load_model(source, None, run.device).policy.state_dict()
-    if not keeps_noise and "log_std" in weights:
+    weights = source.policy.state_dict()
+    if not keeps_noise and "log_std" in weights and not source.use_sde:  # noise of the state is a layer of weights
         fresh = model.policy.state_dict()["log_std"].clone()
         noise, was = ([round(value, 2) for value in values.tolist()] for values in (fresh, weights["log_std"]))
         say(f"log_std is {noise} from here on; it was {was}")
         weights["log_std"] = fresh
     model.policy.load_state_dict(weights)
-    say(f"began with the weights and statistics of {source.path}")
 
 
 def statistics_of_beginning(plan: Plan) -> Statistics | None:
@@ -146,6 +150,12 @@ def statistics_of_beginning(plan: Plan) -> Statistics | None:
     mean, variance = list(statistics.obs_mean), list(statistics.obs_var)
     mean[OBSERVED_ARC_LENGTH], variance[OBSERVED_ARC_LENGTH] = LAP_MEAN, LAP_VARIANCE
     return dataclasses.replace(statistics, obs_mean=tuple(mean), obs_var=tuple(variance))
+
+
+def _network_of(model: BaseAlgorithm) -> dict[str, Any]:
+    """Return the arguments that make a network which takes a model's weights."""
+    noise = {"use_sde": True, "sde_sample_freq": model.sde_sample_freq} if model.use_sde else {}
+    return {"policy_kwargs": model.policy_kwargs, **noise}
 
 
 def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:

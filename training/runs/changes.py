@@ -89,11 +89,12 @@ def changes_of_beginning(beginning: ModelData, before: Settings, options: Traini
 
 def own_settings(data: ModelData) -> dict[str, Any]:
     """Return the hyper-parameters that a model was trained with, by whatever means, as far as its file tells them."""
+    network = data.algorithm.network_in(data.attributes)
     own: dict[str, Any] | None = data.get("hyperparameters", dict, None)
     if own is not None:
-        return {**_UNSHAPED, **own}
+        return {**_UNSHAPED, **own, **network}
     told = within_range(data.algorithm.settings, data.algorithm.settings_in(data.attributes))
-    return {**_UNSHAPED, **told, "action_repeat": data.action_repeat}
+    return {**_UNSHAPED, **told, **network, "action_repeat": data.action_repeat}
 
 
 def seed_of(data: ModelData) -> int | None:

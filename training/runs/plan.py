@@ -141,7 +141,7 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
         if getattr(before, name) != getattr(after, name):
             instead = "begin a new run for it" if resumes else "leave out --initialize-from to begin with another"
             raise ConfigError(
-                f"{name} of {beginning.data.path} began as {getattr(before, name)} and cannot change; {instead}"
+                f"{name} of {beginning.data.path} began as {as_document(before)[name]} and cannot change; {instead}"
             )
     return before, after
 

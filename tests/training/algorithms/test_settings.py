@@ -27,6 +27,12 @@ def test_a_single_value_beats_the_file_beats_the_default(tmp_path: Path) -> None
     assert overridden(PpoSettings(), [], ["bias=[0, 1, 2]"]).bias == (0.0, 1.0, 2.0)
 
 
+@pytest.mark.parametrize(("text", "layers"), [("128,64", (128, 64)), ("64", (64, 64)), ("[64]", (64,))])
+def test_layers_are_sizes_and_a_single_one_is_two_layers(text: str, layers: tuple[int, ...]) -> None:
+    """As it was before there could be others."""
+    assert overridden(PpoSettings(), [], [f"hidden={text}"]).hidden == layers
+
+
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
@@ -40,6 +46,13 @@ def test_a_single_value_beats_the_file_beats_the_default(tmp_path: Path) -> None
         ("log_std=1,2", "log_std must be a list of 3 numbers"),
         ("log_std=a,b,c", "log_std must be a list of 3 numbers"),
         ("log_std=[1,2,null]", r"log_std\[2\] must be a number"),
+        ("hidden=0", r"hidden must be within \[1, 4096\], got 0"),
+        ("hidden=64,1.5", "hidden must be a whole number, got 1.5"),
+        ("hidden=[]", r"hidden must be the sizes of 1 to 8 layers, got \[\]"),
+        ("hidden=1,2,3,4,5,6,7,8,9", "hidden must be the sizes of 1 to 8 layers"),
+        ("hidden=4096,4096,4096", "hidden must have at most 16,777,216 weights between layers, got 33,554,432"),
+        ("activation=relu6", "activation must be one of tanh, relu, elu, .*, got 'relu6'"),
+        ("activation=1", "activation must be one of tanh, relu, elu, .*, got 1"),
         ("gamma", "--set must be name=value, got 'gamma'"),
     ],
 )

@@ -106,9 +106,9 @@ def test_what_is_wrong_is_refused(tmp_path: Path, arguments: list[str], error: t
 
 def test_a_network_cannot_change_its_size(trained: Path) -> None:
     """A model that goes on keeps what it was made with."""
-    with pytest.raises(ConfigError, match="hidden of .* began as 64 and cannot change; begin a new run for it"):
+    with pytest.raises(ConfigError, match="hidden of .* began as .64, 64. and cannot change; begin a new run for it"):
         plan_of(trained, "--resume", "lap", "--set", "hidden=32")
-    with pytest.raises(ConfigError, match="began as 64 and cannot change; leave out --initialize-from"):
+    with pytest.raises(ConfigError, match="began as .64, 64. and cannot change; leave out --initialize-from"):
         plan_of(trained, "--initialize-from", "lap", "--set", "hidden=32")
 
 

@@ -27,6 +27,7 @@ class Sac(OffPolicy):
     name = "SAC"
     settings = SacSettings
     attributes = frozenset({"target_entropy", "tau"})
+    usual_layers = (256, 256)
     output = "tanh"
     head = ("actor.latent_pi", "actor.mu")
     adapted = ("entropy",)

@@ -33,6 +33,7 @@ class Td3(OffPolicy):
     name = "TD3"
     settings = Td3Settings
     attributes = frozenset({"policy_delay", "target_policy_noise"})
+    usual_layers = (400, 300)
     output = "scaled"
     head = ("actor.mu",)
     is_stochastic = False
