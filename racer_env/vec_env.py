@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvO
 from racer_env.bridge.bridge import Bridge, TrackId
 from racer_env.car import Car
 from racer_env.config import AiConfig
+from racer_env.contract import INFO_DTYPE
 from racer_env.fleet import Fleet
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import HUMAN, RGB_ARRAY, make_action_space, make_observation_space, step_infos
@@ -89,6 +90,7 @@ class RacerVecEnv(VecEnv):
             action_repeat=action_repeat,
         )
         self._actions: npt.NDArray[np.floating] | None = None
+        self._records = np.zeros(len(self.cars), INFO_DTYPE)
         super().__init__(len(self.cars), make_observation_space(), make_action_space())
         self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self._fleet.fps}
 
@@ -105,6 +107,15 @@ class RacerVecEnv(VecEnv):
             ConfigError: The game is behind a bridge.
         """
         return self._fleet.simulator
+
+    @property
+    def step_records(self) -> npt.NDArray[np.void]:
+        """Infos of the last step of all cars as one array (N,) with names: ``step_records["rawSpeed"]`` is (N,).
+
+        The next step overwrites it. It has the same values as the step's infos, apart from ``terminal_observation``
+        and the like.
+        """
+        return self._records
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Seed the cars' starts from the next reset on; those of other seeds have nothing in common with them.
@@ -146,6 +157,7 @@ class RacerVecEnv(VecEnv):
         actions, self._actions = self._actions, None
         assert actions is not None, "step_wait() without step_async()"
         driven = self._fleet.step(actions)
+        self._records = driven.infos
         infos = step_infos(driven.infos)
         for car, step_count in driven.crossings.items():
             infos[car]["lapStepCount"] = step_count

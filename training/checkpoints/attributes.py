@@ -70,6 +70,14 @@ _COUNT = _whole(0, MAX_COUNT)
 _FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 _NUMBER = Kind("a finite number", _is_number)
 _TEXT = Kind("a text that can be printed", lambda value: _is_text(value) and value.isprintable())
+_CODE = Kind(
+    "an object of texts name, file and digest",
+    lambda value: (
+        isinstance(value, dict)
+        and {*value} == {"name", "file", "digest"}
+        and all(_TEXT.holds(part) for part in value.values())
+    ),
+)
 _OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 
 # What stable-baselines3 is given of a file. It makes all other attributes anew, as their defaults or as the settings of
@@ -111,6 +119,8 @@ READ = {
         "an object of texts", lambda value: isinstance(value, dict) and all(map(_is_text, filter(None, value.values())))
     ),
     "ai_config": _OBJECT,
+    "reward": _or_none(_CODE),
+    "wrapper": _or_none(_CODE),
     "statistics_digest": _TEXT,
     "buffer_digest": _TEXT,
     "saves": _COUNT,

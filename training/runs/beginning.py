@@ -22,6 +22,7 @@ from training.checkpoints.statistics import Statistics
 from training.console.bridges import physics_behind
 from training.console.messages import count_of, note, say
 from training.console.tracks import note_changed_tracks, track_fingerprints
+from training.runs.brought import documents_of, is_same
 from training.runs.changes import own_settings
 from training.runs.plan import Plan
 from training.runs.run import Run
@@ -65,6 +66,8 @@ def _note_other_steps(data: ModelData, buffer: Path, run: Run) -> None:
     now, others = track_fingerprints(run.tracks), []
     if own is not None and parse_config(own, str(data.path)).weights != run.config.weights:
         others.append("with other reward weights")
+    if not is_same(data.get("reward", dict, None), run.reward):
+        others.append("with another reward")
     if data.track_ids and (set(data.track_ids) != set(now) or any(now[name] != known.get(name) for name in now)):
         others.append("on other tracks")
     if others:
@@ -116,6 +119,7 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
         track_ids=[track.id for track in run.tracks],
         track_fingerprints=track_fingerprints(run.tracks),
         ai_config=run.config.to_json(),
+        **documents_of(run.brought),
     )
     return model
 

@@ -10,6 +10,7 @@ from training.algorithms.settings import Settings, as_document, within_range
 from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
 from training.console.bridges import physics_behind
 from training.console.messages import in_short
+from training.runs.brought import KINDS
 from training.runs.options import TrainingOptions
 from training.runs.run import Run
 
@@ -65,7 +66,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
 
 
 def changes_of_beginning(beginning: ModelData, before: Settings, options: TrainingOptions, run: Run) -> Iterator[str]:
-    """Yield a sentence about each weight and limit of a new run that is not the one of the model it begins with.
+    """Yield a sentence about each weight, limit and reward of a new run that is not that of the model it begins with.
 
     Args:
         beginning: The model whose weights the run begins with.
@@ -75,8 +76,12 @@ def changes_of_beginning(beginning: ModelData, before: Settings, options: Traini
     """
     if options.no_vecnorm:
         yield _WITHOUT
-    brought = [name for name in run.algorithm.set_anew if name != "log_std"]  # noise is told once the weights are read
-    yield from _changes(*({name: getattr(settings, name) for name in brought} for settings in (before, run.settings)))
+    taken = [name for name in run.algorithm.set_anew if name != "log_std"]  # noise is told once the weights are read
+    yield from _changes(*({name: getattr(settings, name) for name in taken} for settings in (before, run.settings)))
+    for kind, (_, without) in KINDS.items():
+        was = beginning.get(kind, dict, None)
+        if was is not None and run.brought[kind] is None:
+            yield f"the {kind} is {without}; {beginning.path} was trained with {was['name']} (--{kind})"
     own = beginning.get("ai_config", dict, None)
     if own is None or options.config is not None:
         return

@@ -13,6 +13,8 @@ from training.checkpoints.vec_normalize import normalised
 from training.console.messages import say
 from training.evaluation.episode import ASSUMED_LENGTH
 from training.runs.monitor import MONITOR_NAME, make_monitor
+from training.runs.own_reward import OwnReward
+from training.runs.own_wrapper import wrapped
 from training.runs.run import Run
 from training.runs.shaping import SmoothSteering, Withheld, training_config
 
@@ -55,17 +57,20 @@ def _reward_per_unit(run: Run, is_equal: bool) -> npt.NDArray[np.float64]:
 
 
 def _shaped(cars: VecEnv, run: Run, per_unit: npt.NDArray[np.float64]) -> VecEnv:
-    """Wrap cars in the shaping that training adds to the game.
+    """Wrap cars in what training adds to the game: the user's own reward, then shaping, then the user's own wrapper.
 
     Args:
         cars: The cars to wrap.
         run: The run to train.
         per_unit: Reward for a unit of progress on each track.
     """
+    if run.reward is not None:
+        cars = OwnReward(cars, run.reward)
     if run.settings.steer_change_penalty:
         by_car = per_unit[np.arange(run.num_envs) % len(per_unit)]
         cars = SmoothSteering(cars, run.settings.steer_change_penalty, by_car)
-    return Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
+    cars = Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
+    return cars if run.wrapper is None else wrapped(cars, run.wrapper)
 
 
 def _normalised(cars: VecEnv, run: Run, statistics: Statistics | None) -> VecNormalize:

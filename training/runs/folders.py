@@ -100,6 +100,11 @@ def last_record(log_dir: Path, steps: int) -> Path:
     return record_path(log_dir, max((begin for begin in _resumed(log_dir) if begin <= steps), default=0))
 
 
+def records(log_dir: Path) -> list[Path]:
+    """Return the records of all stretches of a run, from its begin on."""
+    return [record_path(log_dir, 0), *_resumed(log_dir).values()]
+
+
 def later_records(log_dir: Path, steps: int) -> list[Path]:
     """Return the records of the stretches of a run that began at or after a step counter."""
     return [path for begin, path in _resumed(log_dir).items() if begin >= steps]

@@ -2,14 +2,12 @@
 
 import argparse
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from racer_env.contract import MAX_CARS
-from racer_env.errors import ConfigError, RunError, TrackError
-from racer_env.json_files import read_json
+from racer_env.errors import ConfigError, TrackError
 from racer_env.project import PRETRAINED_MODEL
 from racer_env.tracks.names import expand_names
 from training.algorithms.algorithm import Algorithm
@@ -17,13 +15,15 @@ from training.algorithms.presets import Preset, preset_names, preset_path, read_
 from training.algorithms.settings import described, override
 from training.checkpoints.checkpoint import Checkpoint, find_checkpoint
 from training.checkpoints.data import ModelData
-from training.checkpoints.files import PRETRAINED, is_model_or_run, run_of
+from training.checkpoints.files import PRETRAINED, is_model_or_run
 from training.checkpoints.statistics import NONE
 from training.console.arguments import LOGS_DIR, MODELS_DIR, add_statistics_arguments, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_SEED, Parser, check_track_seed, positive_number, whole_number
 from training.evaluation.options import DEFAULT_LAPS
-from training.runs.folders import last_record
+from training.runs.brought import Brought, add_arguments, resolve
+from training.runs.recorded import recorded_options
+from training.runs.reward_function import reward_function
 
 DEFAULT_KEPT = 5  # checkpoints kept
 DEFAULT_TRACK_SEED = 0
@@ -39,6 +39,8 @@ class TrainingOptions:
         hyperparameters: Values of --preset and then of --hyperparams, by name; the latter override the former.
         beginning: Checkpoint that --resume or --initialize-from names.
         recorded: How the resumed run was evaluated and saved, by the names of these options; empty if it is not known.
+        reward: Function of the user's that pays in training; None is the game's own reward.
+        wrapper: Class of the user's that wraps the cars of training; None is none.
     """
 
     run_name: str | None
@@ -74,6 +76,8 @@ class TrainingOptions:
     hyperparameters: tuple[dict[str, Any], ...]
     beginning: Checkpoint | None
     recorded: dict[str, Any]
+    reward: Brought | None
+    wrapper: Brought | None
 
     @property
     def resumed(self) -> ModelData | None:
@@ -97,39 +101,19 @@ class TrainingOptions:
 
     def as_record(self) -> dict[str, Any]:
         """Return the options for a run's record, in which the values of presets stand apart."""
-        names = [field.name for field in fields(self) if field.name not in ("hyperparameters", "beginning", "recorded")]
+        names = [field.name for field in fields(self) if field.name not in _NO_OPTIONS]
         values = {name: getattr(self, name) for name in names}
         return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
+
+# What the options have been completed with; a run's record has it elsewhere.
+_NO_OPTIONS = ("hyperparameters", "beginning", "recorded", "reward", "wrapper")
 
 # Options that must be given again to resume a run, as the model does not store them.
 _TOLD_AGAIN = (
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer", "eval_freq", "eval_laps", "eval_track_id"),
     *("eval_random_starts", "stop_when_competent", "stop_when_lap_time", "device", "models_dir", "logs_dir"),
 )
-
-
-def _from(low: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and value >= low
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-# Options that go on from the record of a resumed run, and whether a value there can be one.
-_RECORDED: dict[str, Callable[[Any], bool]] = {
-    "checkpoint_freq": _from(1),
-    "keep_checkpoints": _from(1),
-    "save_replay_buffer": _is_flag,
-    "eval_freq": _from(0),
-    "eval_laps": _from(1),
-    "eval_track_id": lambda value: isinstance(value, list),
-    "eval_random_starts": _from(0),
-    "stop_when_competent": _is_flag,
-    "stop_when_lap_time": lambda value: value is None or (type(value) in (int, float) and value > 0),
-    "track_seed": _from(0),
-}
 
 
 def _as_flags(flag: str, value: Any) -> list[str]:
@@ -235,6 +219,7 @@ def _add_learning_arguments(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
         "--hyperparams", type=Path, metavar="FILE", help="a JSON object of hyper-parameters, or a preset of your own"
     )
+    add_arguments(learning)
     learning.add_argument(
         "--device",
         default="cpu",
@@ -324,7 +309,8 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     """
     presets = _presets(algorithm, arguments)
     beginning = _beginning(arguments)
-    before = _recorded(arguments.logs_dir, beginning) if beginning and arguments.resume is not None else {}
+    resumed = beginning.data if beginning is not None and arguments.resume is not None else None
+    before = recorded_options(arguments.logs_dir, resumed) if resumed is not None else {}
     values = {**defaults(algorithm), **before}
     for preset in presets:
         values |= preset.arguments
@@ -344,6 +330,9 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         values["track_id"] = expand_names(values["track_id"], values["track_seed"])
     except (ConfigError, TrackError) as error:
         parser.error(str(error))
+    values |= resolve(arguments, resumed)
+    if values["reward"] is not None:
+        reward_function(values["reward"])  # what is none is refused before anything is written
     documents = tuple(preset.hyperparameters for preset in presets)
     return TrainingOptions(**values, hyperparameters=documents, beginning=beginning, recorded=before)
 
@@ -388,13 +377,3 @@ def _beginning(arguments: argparse.Namespace) -> Checkpoint | None:
     normalises = not arguments.no_vecnorm
     found = find_checkpoint(named, arguments.models_dir, statistics=arguments.vecnorm, normalises=normalises)
     return found if normalises else dataclasses.replace(found, statistics=NONE)
-
-
-def _recorded(logs_dir: Path, resumed: Checkpoint) -> dict[str, Any]:
-    """Return how a resumed run was evaluated and saved, as its record says; empty without a whole record."""
-    record = last_record(logs_dir / run_of(resumed.data.path), resumed.data.steps)
-    try:
-        before = read_json(record, RunError, "run record")["arguments"]
-        return {name: before[name] for name, is_known in _RECORDED.items() if name in before and is_known(before[name])}
-    except (RunError, KeyError, TypeError):
-        return {}

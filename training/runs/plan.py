@@ -3,7 +3,7 @@
 Everything that can be refused is refused here, before the run takes its name on disk. Nothing is written.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from racer_env.bridge.bridge import Bridge
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError, ModelError
+from racer_env.tracks import AnyTrack
 from racer_env.tracks.names import VALIDATION_SEED, expand_names
 from training.algorithms.algorithm import Algorithm
 from training.algorithms.registry import all_algorithms
@@ -20,6 +21,7 @@ from training.checkpoints.data import ModelData, check_physics
 from training.checkpoints.files import run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
+from training.runs.brought import changes_of_code
 from training.runs.changes import changes_of, changes_of_beginning, own_settings, seed_of
 from training.runs.folders import check_removable, choose_run_name
 from training.runs.options import TrainingOptions, name_prefix
@@ -70,10 +72,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
     if beginning is not None:
         _check_beginning(algorithm, options, beginning.data, bridge)
     before, settings = _settings(algorithm, options)
-    own = beginning.data.track_ids if beginning is not None else []
-    tracks = load_tracks_for(own, options.track_id, options.tracks_dir, bridge)
-    eval_names = expand_names(options.eval_track_id, options.track_seed + VALIDATION_SEED)
-    eval_tracks = load_tracks_for([], eval_names, options.tracks_dir, bridge) if eval_names else tracks
+    tracks, eval_tracks = _tracks(options, bridge)
     name, may_exist = _name(algorithm, options)
     run = Run(
         name=name,
@@ -100,6 +99,8 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         resume_command=options.resume_command(algorithm),
         track_flags=options.track_flags,
         bridge=bridge,
+        reward=options.reward,
+        wrapper=options.wrapper,
         kept=algorithm.kept(resumed.attributes) if resumed else {},
     )
     return Plan(
@@ -146,6 +147,14 @@ def _settings(algorithm: Algorithm, options: TrainingOptions) -> tuple[Settings,
     return before, after
 
 
+def _tracks(options: TrainingOptions, bridge: Bridge | None) -> tuple[list[AnyTrack], list[AnyTrack]]:
+    """Return the tracks of training, and those of the evaluations."""
+    own = options.beginning.data.track_ids if options.beginning is not None else []
+    tracks = load_tracks_for(own, options.track_id, options.tracks_dir, bridge)
+    names = expand_names(options.eval_track_id, options.track_seed + VALIDATION_SEED)
+    return tracks, load_tracks_for([], names, options.tracks_dir, bridge) if names else tracks
+
+
 def _config(resumed: ModelData | None, path: Path | None) -> AiConfig:
     """Return weights and limits, from the command line, the model or the project."""
     own = resumed.get("ai_config", dict, None) if resumed is not None else None
@@ -190,12 +199,12 @@ def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
     return choose_run_name(wanted, name_prefix(algorithm), models_dir, logs_dir, may_exist), may_exist
 
 
-def _sentences(options: TrainingOptions, before: Settings, run: Run) -> Iterable[str]:
-    if options.beginning is None:
-        return ()
-    if options.resumed is None:
-        return changes_of_beginning(options.beginning.data, before, options, run)
-    return changes_of(options.resumed, before, options, run)
+def _sentences(options: TrainingOptions, before: Settings, run: Run) -> Iterator[str]:
+    if options.beginning is not None and options.resumed is None:
+        yield from changes_of_beginning(options.beginning.data, before, options, run)
+    elif options.resumed is not None:
+        yield from changes_of(options.resumed, before, options, run)
+    yield from changes_of_code(options.resumed, run.brought)
 
 
 def _files_needed(options: TrainingOptions) -> Sequence[Path]:

@@ -16,6 +16,7 @@ from training.checkpoints.writing import replacing
 from training.console.bridges import physics_behind
 from training.console.messages import command_line, note
 from training.console.tracks import track_fingerprints
+from training.runs.brought import documents_of
 from training.runs.folders import record_path
 from training.runs.plan import Plan
 from training.runs.run import Run
@@ -44,6 +45,7 @@ def write_record(plan: Plan, run: Run) -> Path:
         "hyperparameters": as_document(run.settings),
         "algorithm_arguments": {name: value for name, value in run.arguments.items() if _is_plain(value)},
         "ai_config": run.config.to_json(),
+        **documents_of(run.brought),
         "physics_fingerprint": physics.fingerprint if physics else None,
         "track_fingerprints": track_fingerprints(run.tracks),
         "arguments": plan.options,

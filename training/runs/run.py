@@ -15,6 +15,7 @@ from training.algorithms.algorithm import Algorithm
 from training.algorithms.settings import Settings
 from training.checkpoints.files import model_path
 from training.console.messages import command_line
+from training.runs.brought import KINDS, Brought
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Run:
         resume_command: Command that calls the script again, without the model to resume.
         track_flags: Flags that find the tracks again on the command line, if their ids are not enough.
         bridge: Bridge to the game; None is the embedded simulator.
+        reward: Function of the user's that pays in training; None is the game's own reward.
+        wrapper: Class of the user's that wraps the cars of training; None is none.
         kept: Constructor arguments of a resumed model that replace those of its hyper-parameters.
     """
 
@@ -71,7 +74,14 @@ class Run:
     resume_command: Sequence[str]
     track_flags: Sequence[str]
     bridge: Bridge | None
+    reward: Brought | None
+    wrapper: Brought | None
     kept: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def brought(self) -> dict[str, Brought | None]:
+        """What the user brings, by kind."""
+        return {kind: getattr(self, kind) for kind in KINDS}
 
     @property
     def draw_seed(self) -> int:

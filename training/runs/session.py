@@ -13,7 +13,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from racer_env.errors import ModelError
+from racer_env.errors import ModelError, TrainingError
 from racer_env.tracks.names import VALIDATION_SEED
 from training.algorithms.settings import as_document
 from training.checkpoints.files import BEST, FINAL, model_path
@@ -37,6 +37,7 @@ from training.runs.health import HealthCallback
 from training.runs.history import EpisodeCounter
 from training.runs.metrics import RacerMetricsCallback
 from training.runs.options import name_prefix
+from training.runs.own_reward import OwnRewardCallback
 from training.runs.plan import Plan
 from training.runs.progress import ProgressCallback
 from training.runs.provenance import write_record
@@ -59,7 +60,7 @@ def carry_out(plan: Plan) -> int:
         try:
             model, env = _begin(plan, run, transitions)
             return train(run, model, env)
-        except (KeyboardInterrupt, ModelError):
+        except (KeyboardInterrupt, ModelError, TrainingError):
             is_trained = model is not None and model.num_timesteps > run.first_step
             if not is_trained and is_new:  # its name stays free
                 shutil.rmtree(run.log_dir, ignore_errors=True)
@@ -148,6 +149,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
         callbacks: list[BaseCallback] = [
             HealthCallback(env),
             EpisodeCounter(run.log_dir),
+            *([OwnRewardCallback()] if run.reward is not None else []),
             metrics,
             *schedules_for(run.settings, is_off_policy),
             _make_checkpointing(run, env),
