@@ -37,6 +37,10 @@ class TrainingError(RacerError):
     """Training cannot go on, for example because a number is no longer finite."""
 
 
+class OwnCodeError(TrainingError):
+    """A reward or a wrapper of the user's own fails; what was trained until then is sound."""
+
+
 class BridgeError(RacerError):
     """The bridge, or the connection to it, does not do what it should."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 
-from racer_env.errors import ModelError, TrainingError
+from racer_env.errors import ModelError, OwnCodeError, TrainingError
 from training.checkpoints.files import BEST, FINAL, INTERRUPTED, newest_model
 from training.checkpoints.keeping import keep_replaced
 from training.checkpoints.saving import save_unit
@@ -102,7 +102,7 @@ def _check(model: BaseAlgorithm, env: VecNormalize) -> None:
 
 def _why_broken(model: BaseAlgorithm, env: VecNormalize, error: BaseException) -> TrainingError | None:
     """Return why a model is not worth saving, which may also be the cause of ``error``; None if it is."""
-    if isinstance(error, TrainingError):
+    if isinstance(error, TrainingError) and not isinstance(error, OwnCodeError):
         return error
     try:
         _check(model, env)

@@ -9,7 +9,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, unwrap_vec_w
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
 from racer_env.contract import ACTION_SIZE
-from racer_env.errors import RacerError, TrainingError
+from racer_env.errors import OwnCodeError, RacerError
 from racer_env.vec_env import RacerVecEnv
 from training.runs.brought import Brought
 from training.runs.reward_function import reward_function
@@ -89,7 +89,7 @@ class OwnReward(VecEnvWrapper):
             raise
         except Exception as error:  # whatever is in it
             hint = "; its arrays are not to be changed, make new ones" if "read-only" in str(error) else ""
-            raise TrainingError(f"the reward {self._reward.name} raised {self._reward.failure(error)}{hint}") from error
+            raise OwnCodeError(f"the reward {self._reward.name} raised {self._reward.failure(error)}{hint}") from error
         self.paid = self._checked(result)
         actions = np.where(dones[:, None], np.float32(0.0), self._actions)
         self._before = Before(_fixed(observations), _fixed(actions), _fixed(dones))
@@ -102,7 +102,7 @@ class OwnReward(VecEnvWrapper):
             paid = np.asarray(None)
         if paid.dtype.kind not in "fiu" or paid.shape != (self.num_envs,):
             got = f"{paid.dtype} of shape {paid.shape}" if paid.dtype.kind != "O" else type(result).__name__
-            raise TrainingError(
+            raise OwnCodeError(
                 f"the reward {self._reward.name} must return a number for each car, of shape ({self.num_envs},), got "
                 f"{got}"
             )
@@ -110,7 +110,7 @@ class OwnReward(VecEnvWrapper):
             rewards = paid.astype(np.float32)
         if not np.isfinite(rewards).all():
             car = int(np.flatnonzero(~np.isfinite(rewards))[0])
-            raise TrainingError(
+            raise OwnCodeError(
                 f"the reward {self._reward.name} must return finite numbers, got {paid[car]} for car {car}"
             )
         return rewards

@@ -8,7 +8,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
-from racer_env.errors import RacerError, TrainingError
+from racer_env.errors import OwnCodeError, RacerError
 from training.runs.brought import Brought
 
 
@@ -20,16 +20,16 @@ def wrapped(cars: VecEnv, wrapper: Brought) -> VecEnv:
         wrapper: What makes a ``VecEnvWrapper`` of them.
 
     Raises:
-        TrainingError: It raises an exception, makes something else, or changes what a driver sees and does.
+        OwnCodeError: It raises an exception, makes something else, or changes what a driver sees and does.
     """
     with _named(wrapper):
         made: Any = wrapper.value(cars)
     if not isinstance(made, VecEnvWrapper):
-        raise TrainingError(f"the wrapper {wrapper.name} must be a VecEnvWrapper, got {type(made).__name__}")
+        raise OwnCodeError(f"the wrapper {wrapper.name} must be a VecEnvWrapper, got {type(made).__name__}")
     for name in ("num_envs", "observation_space", "action_space"):
         was, now = getattr(cars, name), getattr(made, name)
         if was != now:
-            raise TrainingError(
+            raise OwnCodeError(
                 f"the wrapper {wrapper.name} changes {name} from {was} to {now}; a driver is evaluated and exported "
                 "without it, so it has to take the game's observations and actions"
             )
@@ -44,7 +44,7 @@ def _named(wrapper: Brought) -> Iterator[None]:
     except RacerError:
         raise
     except Exception as error:
-        raise TrainingError(f"the wrapper {wrapper.name} raised {wrapper.failure(error)}") from error
+        raise OwnCodeError(f"the wrapper {wrapper.name} raised {wrapper.failure(error)}") from error
 
 
 class _Checked(VecEnvWrapper):
@@ -81,5 +81,5 @@ class _Checked(VecEnvWrapper):
         if not np.isfinite(values).all():
             raise self._fault(what, "finite numbers", values[~np.isfinite(values)][0])
 
-    def _fault(self, what: str, expected: str, got: Any) -> TrainingError:
-        return TrainingError(f"the wrapper {self._wrapper.name} must return {what}, {expected}, got {got!s:.60}")
+    def _fault(self, what: str, expected: str, got: Any) -> OwnCodeError:
+        return OwnCodeError(f"the wrapper {self._wrapper.name} must return {what}, {expected}, got {got!s:.60}")
