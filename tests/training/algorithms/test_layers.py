@@ -101,8 +101,11 @@ def test_networks_that_were_brought_along_are_kept(tmp_path: Path) -> None:
     path = save_plain(tmp_path, net_arch={"pi": [32, 16], "vf": [64]}, activation_fn=torch.nn.ReLU)
     known = own_settings(read_model_data(path))
     assert (known["hidden"], known["activation"]) == ([32, 16], "relu")
-    for name, option in (("next", "--initialize-from"), ("plain", "--resume")):
-        assert ppo(tmp_path, option, "plain", "--run-name", name, "--timesteps", "1024", "--num-envs", "8") == 0
+    for name, options in (
+        ("next", ["--initialize-from", "plain", "--run-name", "next"]),
+        ("plain", ["--resume", "plain"]),
+    ):
+        assert ppo(tmp_path, *options, "--timesteps", "64", "--num-envs", "64") == 0
         policy: Any = load(tmp_path / "models" / f"{name}_final.zip").policy
         assert layers_of(policy.mlp_extractor.policy_net) == [32, "ReLU", 16, "ReLU"]
         assert layers_of(policy.mlp_extractor.value_net) == [64, "ReLU"]
