@@ -79,13 +79,13 @@ def test_a_picture_is_not_replaced_unasked(tmp_path: Path, capsys: pytest.Captur
 
 
 CIRCUIT = str(PROJECT_ROOT / "examples" / "circuit.csv")
-TRIANGLE = "[[0, 0, 14], [300, 0, 14], [150, 260, 14]]"
+SQUARE = "[[0, 0, 14], [300, 0, 14], [300, 300, 14], [0, 300, 14]]"
 
 
 def test_tracks_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of several kinds at once; how each was taken is said."""
     data, drawing, folder = tmp_path / "game.json", tmp_path / "oval.svg", tmp_path / "out"
-    data.write_text(json.dumps({"track-09": json.loads(TRIANGLE)}))
+    data.write_text(json.dumps({"track-09": json.loads(SQUARE)}))
     drawing.write_text('<svg><path d="M0 0A200 150 0 0 0 400 0A200 150 0 0 0 0 0Z" stroke-width="30"/></svg>')
     arguments = ["--from", str(data), str(drawing), "--width-is", "half", "--output-dir", str(folder)]
     assert make_tracks.main(arguments) == 0
@@ -124,7 +124,7 @@ def test_the_example_is_lapped_by_the_bundled_driver(tmp_path: Path, capsys: pyt
         ("a.svg", b"\x89PNG", "is no valid SVG"),
         ("a.png", b"\x89PNG", "expected a file that ends in .json, .ts,"),
         ("a.csv", Path(), "it is a folder; expected a file"),
-        ("a.json", TRIANGLE.encode(), "say --width-is half or --width-is full"),
+        ("a.json", SQUARE.encode(), "say --width-is half or --width-is full"),
     ],
 )
 def test_files_that_are_no_tracks_are_refused(
@@ -166,7 +166,7 @@ def test_arguments_that_contradict_each_other_are_refused(
     """In one line."""
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b"):
-        Path(f"{name}.json").write_text(TRIANGLE)
+        Path(f"{name}.json").write_text(SQUARE)
     Path("own.json").write_text('[{"x": 1, "y": 2, "halfWidth": 3}]')
     try:
         code = make_tracks.main(arguments)
