@@ -27,7 +27,7 @@ class PpoSettings(Settings):
     learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly to 0 over the run")
     standing_share: float = default_of(Settings, "standing_share", 0.3)
     steer_change_penalty: float = default_of(Settings, "steer_change_penalty", 12.0)
-    off_track_cost: float = default_of(Settings, "off_track_cost", 4.0)
+    off_track_cost: float = default_of(Settings, "off_track_cost", 6.0)
     minibatches: int = setting(8, 1, 1024, "minibatches that a rollout is cut into")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
     steps_per_car: int = setting(128, 1, 10_000, "environment steps of each car in a rollout, at least")
