@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from racer_env.physics import load_physics
 from training.checkpoints.checkpoint import find_checkpoint
 from training.checkpoints.data import UNKNOWN_PHYSICS
 from training.checkpoints.files import (
@@ -14,6 +13,7 @@ from training.checkpoints.files import (
     check_export_folder,
 )
 from training.console.arguments import MODELS_DIR, add_statistics_arguments, add_track_arguments, track_flags
+from training.console.bridges import physics_behind
 from training.console.messages import command_line, say
 from training.console.parser import ANSWER_IS_NO, DONE, MAX_SEED, Parser, leave, run_script, whole_number
 from training.console.tracks import load_tracks_for, note_changed_tracks
@@ -75,7 +75,8 @@ def _export(arguments: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     see = ["python", "-m", "training.evaluate", "--model", str(folder / DRIVER_NAME)]
     see += track_flags(arguments.track_id, arguments.tracks_dir, is_own=False)
-    if data.physics not in (None, UNKNOWN_PHYSICS, load_physics().fingerprint):
+    physics = physics_behind(None)
+    if data.physics not in (None, UNKNOWN_PHYSICS, physics and physics.fingerprint):
         see.append("--any-physics")
     say(f"see it drive: {command_line(see)}", limit=None)
     return DONE

@@ -80,8 +80,8 @@ class Stream(socket.socket):
             The last ping's payload; None if there is none.
         """
         if len(self._buffer) < READ_BYTES and self._readable.select(0):
-            self.settimeout(0.0)
             with contextlib.suppress(OSError):  # whoever uses the connection next sees what is wrong
+                self.settimeout(0.0)
                 self._buffer = memoryview(bytes(self._buffer) + super().recv(READ_BYTES))
         rest, ping = without_pings(bytes(self._buffer))
         self._buffer = memoryview(rest)

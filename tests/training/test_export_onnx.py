@@ -167,7 +167,7 @@ def test_a_model_without_normalisation_is_exported(tmp_path: Path, capsys: pytes
     """Its statistics change nothing, so that the game loads its files like any others."""
     path = make_fresh(tmp_path)
     assert export_onnx.main(["--model", str(path), "--no-vecnorm", "--output-dir", str(tmp_path / "out")]) == 0
-    assert "vecnorm_stats.json (0.3 KB), which changes nothing" in capsys.readouterr().out
+    assert "vecnorm_stats.json (0.4 KB), which changes nothing" in capsys.readouterr().out
     observations = np.random.default_rng(0).uniform(-1, 1, (50, 14)).astype(np.float32)
     expected, _ = load(path).predict(observations, deterministic=True)
     for name in ("model.onnx", "driver.onnx"):

@@ -48,7 +48,7 @@ def test_resume_continues_counter_statistics_and_optimiser(run: Path, capsys: py
     assert "the learning rate falls from 0.00012 to 0, computed against 68,224 steps: 60,032 done and 8,192" in output
     after = load(run / "models" / "lap_final.zip")
     assert after.num_timesteps == 60032 + 8192
-    assert after.policy.optimizer.state_dict()["state"][0]["step"] == optimiser + 2 * 20
+    assert after.policy.optimizer.state_dict()["state"][0]["step"] == optimiser + 2 * 40
     counts = [
         read_pickled(statistics_path(run / "models" / name)).obs_count
         for name in ("lap_60032_steps.zip", "lap_final.zip")
@@ -185,7 +185,7 @@ def damage(run: Path, change: Callable[[dict[str, Any]], None]) -> None:
         (
             lambda run: statistics_of_before(run).unlink(),
             [],
-            "statistics of .* are missing.* --no-vecnorm, where other",
+            "statistics of .* are missing.* needs --no-vecnorm",
         ),
         (
             lambda run: shutil.copy(run / "models" / "lap_vecnormalize_30016_steps.pkl", statistics_of_before(run)),

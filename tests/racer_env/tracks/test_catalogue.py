@@ -212,7 +212,7 @@ def test_first_crossing_is_what_every_pair_of_segments_says(is_same: bool) -> No
         ]
         met = [one for one, two in pairs if crosses(line[one], line[one + 1], other[two], other[two + 1])]
         found.append(bool(met))
-        where = tracks_module.first_crossing(line, other, is_same)
+        where = tracks_module.first_crossing(line, None if is_same else other)
         assert (where is None) == (not met)
         assert where is None or where.tolist() == line[min(met)].tolist()
     assert 5 < sum(found) < len(found) - 5

@@ -86,7 +86,7 @@ def test_every_best_model_is_told_and_the_last_one_summed_up(
     tmp_path: Path, trained: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line for each that is saved, faster ones too; the end names step and figures of the file that is there."""
-    start = ["--initialize-from", str(trained / "models" / "lap_60032_steps"), "--run-name", "b"]
+    start = ["--initialize-from", str(trained / "models" / "lap_30016_steps"), "--run-name", "b"]
     assert ppo(tmp_path, *start, "--timesteps", "24000", "--eval-freq", "4096") == 0
     lines = capsys.readouterr().out.splitlines()
     told = [line.partition(";")[0] for line in lines if f"saved {tmp_path / 'models' / 'b_best.zip'}" in line]
