@@ -18,7 +18,8 @@ from training.checkpoints.loading import load_model
 from training.checkpoints.saving import remember, save_unit
 from training.checkpoints.writing import digest_of
 from training.drivers.driver import Driver
-from training.evaluation.course import Course, Policy, evaluate
+from training.evaluation.course import Course, evaluate
+from training.evaluation.driving import Policy
 from training.evaluation.episode import Episode
 from training.evaluation.stress import NO_STRESS, Stress
 from training.runs.environment import make_training_env

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, typeof
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from racer_env.printable import printable
@@ -45,6 +45,18 @@ def cached_njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return kernel
 
     return decorate
+
+
+def entry_point(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """Compile a kernel for these arguments' types, or load it from the cache, and return its entry point.
+
+    Numba's dispatcher inspects the type of every argument on every call, which took 7 of 12 microseconds of a
+    single car's step. The types of a simulator's arrays never change, so one inspection is enough.
+    """
+    types = tuple(typeof(argument) for argument in arguments)
+    kernel.compile(types)
+    found: Callable[..., Any] = kernel.overloads[types].entry_point
+    return found
 
 
 class _DamagedError(Exception):

@@ -31,16 +31,26 @@ class SimulatorEngine:
         begins_late: bool = False,
     ) -> None:
         """Put every car on the start line; the arguments are those of ``Simulator`` and ``Engine``."""
+        self._take(Simulator(tracks, num_cars, config, progress_scale), next_start, begins_late)
+
+    def _take(self, simulator: Simulator, next_start: NextStart, begins_late: bool) -> None:
         self.begins_late = begins_late
-        self.simulator = Simulator(tracks, num_cars, config, progress_scale)
-        self.observations = self.simulator.observations
-        self.rewards = self.simulator.rewards
-        self.terminated = self.simulator.terminated
-        self.truncated = self.simulator.truncated
-        self.infos = self.simulator.infos
+        self.simulator = simulator
+        self.observations = simulator.observations
+        self.rewards = simulator.rewards
+        self.terminated = simulator.terminated
+        self.truncated = simulator.truncated
+        self.infos = simulator.infos
         self.terminal_observations: dict[int, npt.NDArray[np.float64]] = {}
-        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(num_cars)]
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(len(simulator.cars))]
         self._next_start = next_start
+
+    def only(self, cars: npt.NDArray[np.int64]) -> "SimulatorEngine":
+        """Return an engine that goes on with some of the cars, in this order; this one stays as it is."""
+        own, twin = cars.tolist(), object.__new__(type(self))
+        twin._take(self.simulator.only(cars), lambda car: self._next_start(own[car]), self.begins_late)
+        twin.reset_infos = [self.reset_infos[car] for car in own]
+        return twin
 
     def begin(self) -> None:
         """Begin an episode for every car."""

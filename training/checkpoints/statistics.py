@@ -36,7 +36,8 @@ class Normalisation:
     def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return normalised observations (N, 14), bit by bit those of stable-baselines3's VecNormalize."""
         mean, scale = self._mean_and_scale
-        return np.clip((observations - mean) / scale, -self.clip_obs, self.clip_obs).astype(np.float32)
+        scaled = (observations - mean) / scale
+        return np.minimum(np.maximum(scaled, -self.clip_obs, out=scaled), self.clip_obs, out=scaled).astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class Driver:
         track_fingerprints: Fingerprints of these tracks at training time, by id.
         config: Reward weights and episode limits that it was trained with; None if it does not say.
         begin: Called before a drive, in which all cars start anew; a driver with a memory forgets.
+        is_reflex: Whether what it does with a car follows from what it sees there alone, without noise and memory.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Driver:
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
     config: AiConfig | None = None
     begin: Callable[[], None] = lambda: None
+    is_reflex: bool = True
 
     @property
     def label(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from racer_env.config import parse_config
+from training.algorithms.inference import make_inference
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
 from training.drivers.driver import Actions, Driver, Observations
@@ -29,11 +30,15 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     model.set_random_seed(seed)  # loading has set the seed of training
     normalise = checkpoint.statistics
 
+    is_reflex = deterministic and not data.algorithm.is_recurrent
+    infer = make_inference(data.algorithm, model) if is_reflex else None
     memory: Any = None  # of a recurrent policy, for all cars; None is that of cars that start
 
     def act(observations: Observations) -> Actions:
         nonlocal memory
         seen = observations if normalise is None else normalise(observations)
+        if infer is not None:
+            return infer(seen)
         actions, memory = model.predict(
             seen, memory, episode_start=np.full(len(seen), memory is None), deterministic=deterministic
         )
@@ -46,4 +51,5 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     tracks = data.get("track_fingerprints", dict, {})
     own = data.get("ai_config", dict, None)
     config = None if own is None else parse_config(own, str(data.path))
-    return Driver(data.path.as_posix(), act, data.action_repeat, tuple(data.track_ids), tracks, config, begin)
+    names = tuple(data.track_ids)
+    return Driver(data.path.as_posix(), act, data.action_repeat, names, tracks, config, begin, is_reflex)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from racer_env.config import AiConfig
 from racer_env.contract import REWARD_COMPONENTS, TICKS_PER_SECOND
 from racer_env.tracks import Track
@@ -14,6 +16,7 @@ from training.drivers.scripted import scripted_driver
 from training.drives.plots import save_plots
 from training.drives.recording import Drive, Lap, Recording, load_recording, record_episode, save_recording
 from training.drives.video import write_video
+from training.evaluation.counting import Tally
 from training.evaluation.course import Course, Evaluation
 from training.evaluation.episode import Episode
 from training.evaluation.measuring import Measurement, choose_config
@@ -74,8 +77,14 @@ def replay(path: Path, config: Path | None = None) -> tuple[Measurement, Driven]
 def episode_of(drive: Drive) -> Episode:
     """Return a replayed drive as an episode, with rewards by the weights of its recording."""
     episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
-    for info, action, observation in zip(drive.infos, drive.actions, drive.observations[1:], strict=True):
-        episode.count_step(info, float(sum(info[key] for key in REWARD_COMPONENTS)), action, observation)
+    tally, one = Tally([episode], [len(drive.infos) + 1]), np.zeros(1, np.int64)
+    rewards = sum((drive.infos[key] for key in REWARD_COMPONENTS), np.zeros(len(drive.infos)))
+    ends = np.zeros(1, np.bool_)
+    for tick in range(len(drive.infos)):
+        now, after = slice(tick, tick + 1), slice(tick + 1, tick + 2)
+        driven = (drive.infos[now], rewards[now], drive.actions[now], drive.observations[after])
+        tally.add(one, ~ends, *driven, ends, ends)
+    tally.settle()
     return episode
 
 

@@ -2,12 +2,10 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from tqdm import tqdm
 
 from racer_env.bridge.bridge import Bridge
 from racer_env.bridge.engine import BridgeEngine
@@ -20,15 +18,13 @@ from racer_env.tracks import AnyTrack, Track, known_track
 from racer_env.tracks.starts import random_placement
 from training.console.tracks import track_fingerprints
 from training.drivers.driver import Driver
+from training.evaluation.driving import Group, Policy, drive_together
 from training.evaluation.episode import ASSUMED_LENGTH, LINE, MOVING, STANDING, Episode
-from training.evaluation.stress import NO_STRESS, Stress, Stressed
+from training.evaluation.stress import NO_STRESS, Stress
 
 CUT_CORNERS = 0.8  # share of the centre line's length; no racing line on a shipped track is shorter
 IMPERCEPTIBLE = 1e-300  # adding it to a reward changes nothing
 SLOWEST_PACE = 30.0  # units/s; an episode ends when a lap takes longer than at this pace
-
-# Maps observations (N, 14) to actions (N, 3).
-Policy = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.floating]]
 
 
 @dataclass(frozen=True)
@@ -120,6 +116,24 @@ def evaluate(driver: Driver, course: Course, stress: Stress = NO_STRESS) -> Eval
         return Evaluation(driver, course, cars.drive(driver, driver.action_repeat, stress=stress))
 
 
+def evaluate_all(driver: Driver, drives: Sequence[tuple[Course, Stress]]) -> list[Evaluation]:
+    """Let a driver drive courses on the same tracks, each under some stress: side by side, which takes far less time.
+
+    Over a bridge they are driven one after the other, as by a driver with a memory or noise of its own.
+
+    Raises:
+        BridgeError: The game cannot be reached, or the connection is lost.
+    """
+    courses = [course for course, _ in drives]
+    if not driver.is_reflex or any(course.bridge is not None for course in courses):
+        return [evaluate(driver, course, stress) for course, stress in drives]
+    groups = [_group(course, stress) for course, stress in drives]
+    engine = _make_engine(courses, [place for course in courses for place in _places(course)])
+    driver.begin()
+    drive_together(engine, groups, driver, driver.action_repeat, show=True)
+    return [Evaluation(driver, course, _by_track(course, group)) for course, group in zip(courses, groups, strict=True)]
+
+
 class CourseCars:
     """The cars of a course, one per episode, which can drive it repeatedly."""
 
@@ -147,59 +161,35 @@ class CourseCars:
             BridgeError: The game cannot be reached, or the connection is lost.
         """
         if self._engine is None:
-            self._engine = _make_engine(self.course, self._starts)
+            self._engine = _make_engine([self.course], self._starts)
+        group = _group(self.course, stress)
         try:
-            return self._drive(self._engine, policy, action_repeat, show, Stressed(stress, self.course.seed))
+            drive_together(self._engine, [group], policy, action_repeat, show, getattr(policy, "is_reflex", True))
         except BridgeError:
             self.close()
             raise
-
-    def _drive(
-        self, engine: Engine, policy: Policy, action_repeat: int, show: bool, stressed: Stressed
-    ) -> list[Episode]:
-        tracks, patience = self.course.tracks, self.course.patience
-        results = [
-            Episode(track.id, laps, start, length=track.length if isinstance(track, Track) else None)
-            for start, laps in self.course.drives
-            for track in tracks
-        ]
-        running = list(range(len(results)))
-        disable = None if show else True  # None hides the bar where there is no terminal
-        with tqdm(total=sum(result.laps_asked for result in results), unit="lap", disable=disable, leave=False) as bar:
-            engine.begin()
-            actions, ticks = None, 0
-            while running:
-                if actions is None or ticks % action_repeat == 0:
-                    actions = policy(stressed.seen(engine.observations.astype(np.float32)))
-                ticks += 1
-                done = stressed.done(actions)
-                engine.step(done)
-                for index in running:
-                    self._count(results[index], engine, index, done[index])
-                bar.n = sum(len(result.lap_ticks) for result in results)
-                bar.set_postfix_str(f"{results[running[0]].steps:,} ticks", refresh=False)
-                bar.update(0)
-                running = [
-                    index
-                    for index in running
-                    if not (engine.terminated[index] or engine.truncated[index])
-                    and not results[index].is_over(patience[index % len(tracks)])
-                ]
-        return [episode for track in tracks for episode in results if episode.track_id == track.id]
-
-    def _count(self, episode: Episode, engine: Engine, car: int, action: npt.NDArray[np.floating]) -> None:
-        """Add the step that a car has just driven to its episode."""
-        if self.course.keeps_actions and episode.start == LINE:
-            episode.actions.append(action)
-        seen = engine.terminal_observations.get(car, engine.observations[car])
-        episode.count_step(engine.infos[car], float(engine.rewards[car]), action, seen)
-        episode.was_cut = bool(engine.truncated[car])
+        return _by_track(self.course, group)
 
     def close(self) -> None:
         """Close the engine; safe to call twice."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+
+
+def _group(course: Course, stress: Stress) -> Group:
+    """Return the episodes of a course, the tracks in turn."""
+    episodes = [
+        Episode(track.id, laps, start, length=track.length if isinstance(track, Track) else None)
+        for start, laps in course.drives
+        for track in course.tracks
+    ]
+    return Group(episodes, course.patience * len(course.drives), stress, course.seed, course.keeps_actions)
+
+
+def _by_track(course: Course, group: Group) -> list[Episode]:
+    count = len(course.tracks)
+    return [episode for track in range(count) for episode in group.episodes[track::count]]
 
 
 def _places(course: Course) -> list[Placement | None]:
@@ -216,8 +206,10 @@ def _places(course: Course) -> list[Placement | None]:
     return places
 
 
-def _make_engine(course: Course, starts: Sequence[Placement | None]) -> Engine:
-    most = max(course.laps, course.random_laps + 1) * max(course.patience) + 1
+def _make_engine(courses: Sequence[Course], starts: Sequence[Placement | None]) -> Engine:
+    """Return the cars of courses on the same tracks, with where each of them starts."""
+    course = courses[0]
+    most = max(max(one.laps, one.random_laps + 1) * max(one.patience) + 1 for one in courses)
     limits = EpisodeLimits(most, course.config.episode.stillness_timeout_ticks)
     config = AiConfig(_visible(course.config.weights), limits)
     if course.bridge is not None:

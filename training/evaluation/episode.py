@@ -1,15 +1,30 @@
-"""One drive of an evaluation, measured tick by tick."""
+"""One drive of an evaluation, and what was counted of it."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.contract import OBSERVED_ARC_LENGTH, OBSERVED_STEER, STEER, TICKS_PER_SECOND
-from training.evaluation.smoothness import Stalls, SteeringMeter
+from racer_env.contract import TICKS_PER_SECOND
 
 ASSUMED_LENGTH = 5_000.0  # units; length of a track that its bridge does not describe
 LINE, MOVING, STANDING = "line", "moving", "standing"  # how an episode starts: at the line, or anywhere
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How smoothly a car was steered, which makes it worth watching.
+
+    Attributes:
+        command_changes, wheel_changes: Changes of sign of the driver's steering, and of the smoothed steer of the car.
+        reversals: How often the driver's steering turned from rising to falling or the other way round.
+        total_change: Sum of the absolute changes of the driver's steering from tick to tick.
+    """
+
+    command_changes: int = 0
+    wheel_changes: int = 0
+    reversals: int = 0
+    total_change: float = 0.0
 
 
 @dataclass
@@ -29,7 +44,7 @@ class Episode:
         was_cut: Whether the game ended it by its own step limit.
         actions: The action (3,) of every tick; empty if the course does not keep them.
         length: Length of the track in units; None if only a bridge knows it.
-        steering: Measures of how it steered.
+        steering: How it was steered.
         stalls: How often it stopped making progress.
         ticks_before: Ticks until the line was first crossed, after a start elsewhere.
     """
@@ -48,50 +63,7 @@ class Episode:
     length: float | None = None
     ticks_before: int = 0
     stalls: int = 0
-    steering: SteeringMeter = field(default_factory=SteeringMeter, repr=False, compare=False)
-    _stalls: Stalls | None = field(default=None, repr=False, compare=False)
-    _touched: bool = False  # whether the running lap has touched a wall
-
-    def count_step(
-        self,
-        info: npt.NDArray[np.void],
-        reward: float,
-        action: npt.NDArray[np.floating],
-        observation: npt.NDArray[np.floating],
-    ) -> None:
-        """Add the step that a car has just driven.
-
-        Args:
-            info: The step's INFO_DTYPE record.
-            reward: Sum of the reward components.
-            action: (3,) steer, throttle, brake of the step.
-            observation: (14,) observation after the step.
-        """
-        self.steering.see(float(action[STEER]), float(observation[OBSERVED_STEER]))
-        if self._stalls is None:
-            self._stalls = Stalls(self.length or ASSUMED_LENGTH, TICKS_PER_SECOND)
-        self._stalls.see(float(observation[OBSERVED_ARC_LENGTH]))
-        self.stalls = self._stalls.count
-        self.steps += 1
-        self.wall_ticks += bool(info["wallContact"])
-        self.off_track_ticks += info["offTrack"] != 0
-        self.reward += reward
-        self._touched |= bool(info["wallContact"])
-        if info["lap"] == 0:
-            self.ticks_before, self._touched = self.steps + 1, False
-        elif info["lap"] - 1 > len(self.lap_ticks):
-            self.lap_ticks.append(self.ticks_of_lap)
-            self.clean.append(not self._touched)
-            self._touched = False
-
-    def is_over(self, patience: int) -> bool:
-        """Return whether its laps are driven, or the running lap or the way to the line exceeds ``patience`` ticks."""
-        return len(self.lap_ticks) >= self.laps_asked or max(self.ticks_of_lap, self.ticks_before) >= patience
-
-    @property
-    def ticks_of_lap(self) -> int:
-        """Ticks since the running lap began."""
-        return self.steps - self.ticks_before - sum(self.lap_ticks)
+    steering: Steering = field(default_factory=Steering, repr=False, compare=False)
 
     @property
     def lap_times(self) -> list[float]:

@@ -17,9 +17,9 @@ from training.drivers.driver import Driver
 from training.drivers.familiarity import doubt_about
 from training.drivers.loading import load_driver
 from training.evaluation import par_times
-from training.evaluation.course import Course, Evaluation, evaluate, without_time_for_a_lap
+from training.evaluation.course import Course, Evaluation, evaluate, evaluate_all, without_time_for_a_lap
 from training.evaluation.options import EvaluationOptions
-from training.evaluation.stress import STRESSES
+from training.evaluation.stress import NO_STRESS, STRESSES
 
 STRESS_EPISODES = 4  # episodes from the line; noise makes each one different
 
@@ -73,20 +73,20 @@ def measure(
         bridge=bridge,
         keeps_actions=options.keeps_drives,
     )
-    evaluations = []
-    for driver in drivers:
+    stressed = dataclasses.replace(course, episodes=STRESS_EPISODES, keeps_actions=False)
+    drives = [(course, NO_STRESS), *((stressed, stress) for stress in STRESSES if options.stress)]
+    if options.par_times is not None:
+        drives.append((_par_course(course, known), par_times.UNSTEADY))
+    note_changed_tracks(drivers[0].track_fingerprints, Path(drivers[0].name).name, tracks)
+    first, *others = evaluate_all(drivers[0], drives)
+    for sentence in [*_limits(first), *_seen(first)]:
+        note(sentence)
+    pars = _par_times(others.pop()) if options.par_times is not None else None
+    compared = None
+    for driver in drivers[1:]:
         note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
-        evaluations.append(evaluate(driver, course))
-        if len(evaluations) == 1:
-            for sentence in [*_limits(evaluations[0]), *_seen(evaluations[0])]:
-                note(sentence)
-    stressed_course = dataclasses.replace(course, episodes=STRESS_EPISODES, keeps_actions=False)
-    return Measurement(
-        evaluations[0],
-        evaluations[1] if len(evaluations) > 1 else None,
-        {s.name: evaluate(drivers[0], stressed_course, s) for s in STRESSES} if options.stress else {},
-        _par_times(drivers[0], dataclasses.replace(course, tracks=known)) if options.par_times is not None else None,
-    )
+        compared = evaluate(driver, course)
+    return Measurement(first, compared, dict(zip((s.name for s in STRESSES), others, strict=False)), pars)
 
 
 def choose_config(path: Path | None, own: AiConfig | None, name: str) -> AiConfig:
@@ -122,17 +122,21 @@ def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Drive
     )
 
 
-def _par_times(driver: Driver, like: Course) -> dict[str, Any]:
-    course = Course(
-        like.tracks,
+def _par_course(like: Course, known: Sequence[Track]) -> Course:
+    return Course(
+        known,
         like.config,
         laps=1,
         random_starts=par_times.STARTS,
         random_laps=par_times.LAPS,
         bridge=like.bridge,
     )
+
+
+def _par_times(evaluation: Evaluation) -> dict[str, Any]:
+    driver, course = evaluation.driver, evaluation.course
     pars = {}
-    for track_id, episodes in evaluate(driver, course, par_times.UNSTEADY).by_track.items():
+    for track_id, episodes in evaluation.by_track.items():
         par = par_times.par_times(episodes)
         if par is None:
             clean, asked = len(par_times.clean_flying_laps(episodes)), 2 * par_times.STARTS * par_times.LAPS

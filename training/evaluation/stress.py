@@ -34,18 +34,26 @@ STRESSES = (
 
 
 class Stressed:
-    """Cars under stress."""
+    """Cars under stress.
 
-    def __init__(self, stress: Stress, seed: int) -> None:
+    Attributes:
+        blurs: Whether there is noise on what they see.
+    """
+
+    def __init__(self, stress: Stress, seed: int, cars: int) -> None:
         """Begin without pending actions.
 
         Args:
             stress: The noise and delay to apply.
             seed: Seed of the noise.
+            cars: N, the number of cars.
         """
+        self.blurs = stress.observation_noise != 0.0
         self._stress = stress
         self._random = np.random.default_rng(seed)
         self._late: list[npt.NDArray[np.floating[Any]]] = []
+        self._cars = cars
+        self._kept: npt.NDArray[np.int64] = np.arange(cars)
 
     def seen(self, observations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
         """Return what the drivers see, given the true observations (N, 14)."""
@@ -53,11 +61,19 @@ class Stressed:
 
     def done(self, actions: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
         """Return what the cars do on a tick for which the drivers chose actions (N, 3)."""
-        self._late.append(actions)
-        due = self._late.pop(0) if len(self._late) > self._stress.delay else np.zeros_like(actions)
+        due = actions
+        if self._stress.delay:
+            self._late.append(actions)
+            due = self._late.pop(0) if len(self._late) > self._stress.delay else np.zeros_like(actions)
         return self._noisy(due, self._stress.action_noise)
 
+    def keep(self, rows: npt.NDArray[np.int64]) -> None:
+        """Go on with some of the rows; the noise on them is what it would be among all."""
+        self._late = [actions[rows] for actions in self._late]
+        self._kept = self._kept[rows]
+
     def _noisy(self, values: npt.NDArray[np.floating[Any]], size: float) -> npt.NDArray[np.floating[Any]]:
-        if size == 0.0:
+        if size == 0.0 or not len(values):
             return values
-        return values + self._random.normal(0.0, size, values.shape).astype(values.dtype)
+        noise = self._random.normal(0.0, size, (self._cars, values.shape[1]))
+        return values + noise[self._kept].astype(values.dtype)

@@ -19,7 +19,7 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
     episodes = [episode for episode in episodes if episode.start == LINE]
     lap_times = [lap_time for episode in episodes for lap_time in episode.lap_times]
     steps = sum(episode.steps for episode in episodes)
-    meters, seconds = [episode.steering for episode in episodes], steps / TICKS_PER_SECOND
+    steering, seconds = [episode.steering for episode in episodes], steps / TICKS_PER_SECOND
     return {
         "episodes": len(episodes),
         "success": sum(episode.is_success for episode in episodes) / len(episodes),
@@ -34,10 +34,10 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, float | int | None]:
         "wall_contact_ticks": sum(episode.wall_ticks for episode in episodes),
         "off_track_share": sum(episode.off_track_ticks for episode in episodes) / steps,
         "mean_reward": float(np.mean([episode.reward for episode in episodes])),
-        "steer_sign_changes_per_sec": sum(meter.command.count for meter in meters) / seconds,
-        "wheel_sign_changes_per_sec": sum(meter.wheel.count for meter in meters) / seconds,
-        "steer_reversals_per_sec": sum(meter.reversals.count for meter in meters) / seconds,
-        "mean_steer_change": sum(meter.total_change for meter in meters) / steps,
+        "steer_sign_changes_per_sec": sum(each.command_changes for each in steering) / seconds,
+        "wheel_sign_changes_per_sec": sum(each.wheel_changes for each in steering) / seconds,
+        "steer_reversals_per_sec": sum(each.reversals for each in steering) / seconds,
+        "mean_steer_change": sum(each.total_change for each in steering) / steps,
         "stalls": sum(episode.stalls for episode in episodes),
         **{f"{kind}_start_success": sum(good) / len(good) if good else None for kind, good in anywhere.items()},
     }

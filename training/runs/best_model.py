@@ -3,23 +3,25 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from stable_baselines3.common.logger import Image
 from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import BridgeError, ModelError, RecordingError
 from racer_env.tracks import Track
+from training.algorithms.algorithm import Algorithm
+from training.algorithms.inference import make_inference
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import find_statistics
 from training.checkpoints.saving import remember, save_unit
+from training.checkpoints.vec_normalize import statistics_of
 from training.console.messages import count_of, note, say
 from training.drives.frames import racing_line_picture
 from training.drives.recording import record_episode
 from training.evaluation.course import CourseCars
+from training.evaluation.driving import Policy
 from training.evaluation.episode import LINE, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
 from training.runs.fastest_laps import FastestLaps
@@ -56,7 +58,7 @@ def score_of(episodes: Sequence[Episode], lengths: dict[str, float], reversal_co
     pace = sum(length for length, _ in clean) / sum(seconds for _, seconds in clean) if clean else 0.0
     steps = sum(episode.steps for episode in episodes)
     on_road = 1.0 - sum(episode.off_track_ticks for episode in episodes) / steps if steps else 0.0
-    reversals = sum(episode.steering.reversals.count for episode in episodes) / max(steps, 1) * TICKS_PER_SECOND
+    reversals = sum(episode.steering.reversals for episode in episodes) / max(steps, 1) * TICKS_PER_SECOND
     calm = max(0.0, 1.0 - reversal_cost * reversals)
     return float(len(clean) + anywhere), pace * on_road * calm, float(np.mean([e.reward for e in episodes]))
 
@@ -96,6 +98,7 @@ class BestModelCallback(PeriodicCallback):
 
     def __init__(
         self,
+        algorithm: Algorithm,
         cars: CourseCars,
         statistics: VecNormalize,
         best_path: Path,
@@ -110,6 +113,7 @@ class BestModelCallback(PeriodicCallback):
         """Prepare to evaluate.
 
         Args:
+            algorithm: Algorithm of the model.
             cars: Cars that it drives; they must keep actions if laps are to be recorded and drawn.
             statistics: Statistics of the training environment.
             best_path: Path that the best model is saved to.
@@ -121,6 +125,7 @@ class BestModelCallback(PeriodicCallback):
             records: Keeps record laps; None neither records nor draws.
         """
         super().__init__(frequency)
+        self.algorithm = algorithm
         self.cars = cars
         self.course = cars.course
         self.statistics = statistics
@@ -153,7 +158,7 @@ class BestModelCallback(PeriodicCallback):
     def _evaluate(self, is_last: bool = False) -> None:
         check_model(self.model)
         try:
-            episodes = self.cars.drive(self._policy, self.action_repeat, show=False)
+            episodes = self.cars.drive(self._make_policy(), self.action_repeat, show=False)
         except BridgeError as error:  # if the game is gone, the next training step reports it
             say(f"evaluation at {self.num_timesteps:,} steps was cut off: {error}")
             return
@@ -175,10 +180,10 @@ class BestModelCallback(PeriodicCallback):
         is_new, self._part = part > self._part, part
         return is_new or is_last
 
-    def _policy(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.floating[Any]]:
-        normalised: Any = self.statistics.normalize_obs(observations)
-        actions, _ = self.model.predict(normalised, deterministic=True)
-        return actions
+    def _make_policy(self) -> Policy:
+        """Return the driver as it is now."""
+        infer, normalise = make_inference(self.algorithm, self.model), statistics_of(self.statistics)
+        return lambda observations: infer(normalise(observations))
 
     def _save(self, score: Score) -> None:
         words = self.last_in_words

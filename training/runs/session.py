@@ -218,6 +218,7 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         kept = model_path(run.models_dir, other, BEST)
         say(f"{best.name} was measured on other laps or tracks; it is kept as {kept}")
     return BestModelCallback(
+        run.algorithm,
         cars,
         env,
         best,

@@ -9,10 +9,11 @@ from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits
 from racer_env.tracks import Track, load_tracks
 from tests.runs import drive
+from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
-from training.evaluation.course import SLOWEST_PACE, Course, CourseCars, without_time_for_a_lap
+from training.evaluation.course import SLOWEST_PACE, Course, CourseCars, evaluate, evaluate_all, without_time_for_a_lap
 from training.evaluation.episode import LINE, MOVING, STANDING, Episode
-from training.evaluation.stress import Stress
+from training.evaluation.stress import NO_STRESS, STRESSES, Stress
 from training.evaluation.summary import pace_of, summarise
 
 
@@ -210,3 +211,37 @@ def test_steering_is_measured_as_it_was_driven(track: Track) -> None:
     """Noise on the actions is part of it."""
     (episode,) = drive(stand_still, [track], config=AiConfig(), laps=1, stress=Stress("shaky", action_noise=0.5))
     assert episode.steering.total_change > 10.0
+
+
+def test_courses_side_by_side_are_driven_as_apart(tracks: list[Track]) -> None:
+    """Under the same noise, though cars that are done are left behind; and in one batch."""
+    one = Course([tracks[0], tracks[1]], AiConfig(), 2, episodes=2, random_starts=2, seed=3, keeps_actions=True)
+    other = Course(one.tracks, one.config, 1, random_starts=3, random_laps=2, seed=4)
+    drives = [(one, NO_STRESS), (one, STRESSES[-1]), (other, STRESSES[0])]
+    together, most, fewest = evaluate_all(Driver("scripted", scripted_driver), drives), 0, 1000
+
+    def counting(observations: np.ndarray) -> np.ndarray:
+        nonlocal most, fewest
+        most, fewest = max(most, len(observations)), min(fewest, len(observations))
+        return scripted_driver(observations)
+
+    for evaluation, (course, stress) in zip(together, drives, strict=True):
+        alone = evaluate(Driver("scripted", scripted_driver), course, stress).episodes
+        assert [vars(episode) | {"actions": np.array(episode.actions).tolist()} for episode in alone] == [
+            vars(episode) | {"actions": np.array(episode.actions).tolist()} for episode in evaluation.episodes
+        ]
+    evaluate_all(Driver("scripted", counting), drives)
+    assert (most, fewest) == (2 * (6 + 6 + 7), 1)
+
+
+def test_a_driver_with_noise_of_its_own_drives_courses_apart(track: Track) -> None:
+    """So that its noise is what it was."""
+    sizes = set()
+
+    def noisy(observations: np.ndarray) -> np.ndarray:
+        sizes.add(len(observations))
+        return scripted_driver(observations)
+
+    course = Course([track], AiConfig(), 1)
+    evaluate_all(Driver("noisy", noisy, is_reflex=False), [(course, NO_STRESS), (course, STRESSES[0])])
+    assert sizes == {1}

@@ -11,14 +11,14 @@ OBSERVATIONS = np.zeros((4, 14), np.float32)
 
 def test_without_stress_nothing_changes() -> None:
     """Not a bit."""
-    stressed = Stressed(NO_STRESS, 0)
+    stressed = Stressed(NO_STRESS, 0, 4)
     assert stressed.seen(OBSERVATIONS) is OBSERVATIONS
     assert np.array_equal(stressed.done(ACTIONS), ACTIONS)
 
 
 def test_late_actions_come_in_order() -> None:
     """After two ticks of coasting."""
-    stressed = Stressed(Stress("late", delay=2), 0)
+    stressed = Stressed(Stress("late", delay=2), 0, 4)
     done = [stressed.done(ACTIONS + tick)[0, 0] for tick in range(1, 6)]
     assert done == [0.0, 0.0, 1.0, 2.0, 3.0]
 
@@ -28,7 +28,7 @@ def test_noise_is_of_its_size_and_of_its_seed(size: float, what: str) -> None:
     """The same seed makes the same noise; each value gets noise of its own."""
 
     def noise(seed: int) -> np.ndarray:
-        stressed = Stressed(Stress("noise", **{what: size}), seed)
+        stressed = Stressed(Stress("noise", **{what: size}), seed, 1000)
         zeros = np.zeros((1000, 14), np.float32)
         return stressed.seen(zeros) if what == "observation_noise" else stressed.done(zeros[:, :3])
 

@@ -6,7 +6,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from tests.runs import data_of, ppo
-from training.evaluation.episode import STANDING, Episode
+from training.evaluation.episode import STANDING, Episode, Steering
 from training.runs.best_model import WORST, best_score_of, score_of
 
 pytestmark = pytest.mark.timeout(60)
@@ -59,8 +59,7 @@ def test_random_starts_count_like_clean_laps() -> None:
 def test_restless_steering_takes_some_pace_off(ticks: int, is_better: bool) -> None:
     """At 15 reversals a second, 7.5 %: a little faster is not better, much faster is."""
     calm, restless = episode([400], [True]), episode([ticks], [True])
-    for tick in range(ticks):
-        restless.steering.reversals.see(0.1 * (tick // 4 % 2))
+    restless.steering = Steering(reversals=ticks // 4)
     assert (score_of([restless], {"t": 1000.0}, 0.005) > score_of([calm], {"t": 1000.0}, 0.005)) == is_better
 
 
