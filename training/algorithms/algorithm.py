@@ -88,6 +88,14 @@ class Algorithm:
         """Its policy class for vector observations."""
         return self.model_class.policy_aliases[self.policy]
 
+    def training_class(self, settings: Any) -> "type[BaseAlgorithm]":
+        """Return the class that trains its models: its own, or one that computes the same in less time.
+
+        Args:
+            settings: Hyper-parameters of the algorithm.
+        """
+        return self.model_class
+
     def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the constructor arguments that apply to a resumed model as well.
 
@@ -142,7 +150,7 @@ class Algorithm:
             device: PyTorch device, such as ``"cpu"``.
         """
         network = make_network(settings.hidden, settings.activation, self.settings().activation)
-        make: Callable[..., BaseAlgorithm] = self.model_class
+        make: Callable[..., BaseAlgorithm] = self.training_class(settings)
         return make("MlpPolicy", env, seed=seed, device=device, **{"policy_kwargs": network, **arguments})
 
     def num_envs(self, num_tracks: int, is_version_1: bool) -> int:

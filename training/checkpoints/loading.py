@@ -36,7 +36,13 @@ def prepare(seed: int, device: str) -> None:
     set_random_seed(seed)
 
 
-def load_model(data: ModelData, env: VecNormalize | None, device: str, **settings: Any) -> BaseAlgorithm:
+def load_model(
+    data: ModelData,
+    env: VecNormalize | None,
+    device: str,
+    training_class: type[BaseAlgorithm] | None = None,
+    **settings: Any,
+) -> BaseAlgorithm:
     """Load a model.
 
     Only JSON and tensors are read from the file, and of the JSON only what training goes on with. Pickles of
@@ -47,6 +53,7 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
         data: Content of the model's file.
         env: Environment to train on; None is enough to drive.
         device: PyTorch device, such as ``"cpu"``.
+        training_class: Class that trains it, see ``Algorithm.training_class``; None is that of stable-baselines3.
         settings: Arguments of the algorithm that replace those in the file.
 
     Raises:
@@ -56,9 +63,10 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
     observation_space, action_space = make_observation_space(), make_action_space()
     assert observation_space.shape is not None
     data.check(observation_space.shape)
+    model_class = training_class or algorithm.model_class
     known: dict[str, Any] = {
         **algorithm.to_drive,
-        "policy_class": algorithm.policy_class,
+        "policy_class": model_class.policy_aliases[algorithm.policy],
         "observation_space": observation_space,
         "action_space": action_space,
         "n_envs": 1,
@@ -67,7 +75,7 @@ def load_model(data: ModelData, env: VecNormalize | None, device: str, **setting
     }
     try:
         content = _harmless(data, known)
-        return algorithm.model_class.load(content, env=env, device=device, custom_objects=known, **settings)
+        return model_class.load(content, env=env, device=device, custom_objects=known, **settings)
     except ModelError:
         raise
     except Exception as error:  # a damaged file may raise anything

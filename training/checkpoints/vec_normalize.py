@@ -9,6 +9,7 @@ import numpy as np
 from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 
+from training.checkpoints.fast_normalize import FastNormalize
 from training.checkpoints.statistics import NONE, UNCHANGED, Normalisation, Statistics
 
 
@@ -41,7 +42,7 @@ def statistics_of(env: VecNormalize) -> Statistics:
 
 def normalised(cars: VecEnv, statistics: Statistics) -> VecNormalize:
     """Wrap cars in an environment that goes on with statistics; sums of rewards begin at 0, as after a reset."""
-    env = VecNormalize(
+    env = FastNormalize(
         cars,
         norm_obs=statistics.norm_obs,
         norm_reward=statistics.norm_reward,

@@ -88,7 +88,8 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
     """
     arguments = run.arguments
     if plan.resumed is not None:
-        model = load_model(plan.resumed, env, run.device, seed=run.draw_seed, **arguments)
+        training_class = run.algorithm.training_class(run.settings)
+        model = load_model(plan.resumed, env, run.device, training_class, seed=run.draw_seed, **arguments)
         say(f"resumed {plan.resumed.path} at {model.num_timesteps:,} steps")
         _say_learning_rate(run, model)
         if isinstance(model, OffPolicyAlgorithm):

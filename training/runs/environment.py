@@ -8,6 +8,7 @@ from racer_env.bridge.url import EMBEDDED
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
+from training.checkpoints.fast_normalize import FastNormalize
 from training.checkpoints.statistics import Statistics
 from training.checkpoints.vec_normalize import normalised
 from training.console.messages import say
@@ -75,7 +76,7 @@ def _shaped(cars: VecEnv, run: Run, per_unit: npt.NDArray[np.float64]) -> VecEnv
 
 def _normalised(cars: VecEnv, run: Run, statistics: Statistics | None) -> VecNormalize:
     if statistics is None:
-        return VecNormalize(cars, clip_obs=CLIP, clip_reward=CLIP, gamma=run.settings.gamma)
+        return FastNormalize(cars, clip_obs=CLIP, clip_reward=CLIP, gamma=run.settings.gamma)
     env = normalised(cars, statistics)
     env.gamma = run.settings.gamma
     return env

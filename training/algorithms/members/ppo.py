@@ -3,6 +3,7 @@
 Source: Schulman et al. (2017), "Proximal policy optimization algorithms".
 """
 
+import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ class PpoSettings(Settings):
         0.0, 0, 1000, "weight that steer_change_penalty grows to over the run; 0 leaves it as it is"
     )
 
+    plain_policy: int = setting(
+        0, 0, 1, "1 computes with stable-baselines3's own policy and update, which learn the same in more time"
+    )
+
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
         """Initial and final logarithms of the noise, see the base class."""
@@ -85,6 +90,13 @@ class Ppo(Algorithm):
         "value_coefficient": "vf_coef",
         "max_gradient_norm": "max_grad_norm",
     }
+
+    def training_class(self, settings: PpoSettings) -> "type[BaseAlgorithm]":
+        """Return ``FastPPO``, unless plain PPO is asked for; importing it imports PyTorch."""
+        if settings.plain_policy:
+            return self.model_class
+        found: type[BaseAlgorithm] = importlib.import_module("training.algorithms.fast_policy").FastPPO
+        return found
 
     def arguments(self, settings: PpoSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return PPO's arguments."""
