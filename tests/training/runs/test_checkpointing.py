@@ -16,6 +16,7 @@ from racer_env.physics import load_physics
 from racer_env.project import PROJECT_ROOT
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import load, make_fresh, ppo
+from training.algorithms.fast_policy import FastPPO
 from training.checkpoints.files import find_model, statistics_path
 from training.checkpoints.pickled import read_pickled
 from training.console.interruption import Interrupted
@@ -41,7 +42,7 @@ def test_a_loaded_model_predicts_what_the_trained_one_did(tmp_path: Path, monkey
 
     monkeypatch.setattr("training.runs.checkpointing.save_unit", save)
     assert ppo(tmp_path, "--timesteps", "8192", "--checkpoint-freq", "8192", "--run-name", "a") == 0
-    assert np.array_equal(load_driver(kept["path"], load_physics())(observations), kept["actions"])
+    assert load_driver(kept["path"], load_physics())(observations) == pytest.approx(kept["actions"], abs=1e-6)
     kept_now = read_pickled(statistics_path(kept["path"]))
     assert [[*kept_now.obs_mean], [*kept_now.obs_var], kept_now.obs_count] == kept["moments"]
 
@@ -55,7 +56,7 @@ def test_stable_baselines3_loads_the_files_itself(trained: Path) -> None:
     observations = np.random.default_rng(1).random((5, 14), dtype=np.float32)
     expected = load_driver(path, load_physics())(observations)
     actions, _ = model.predict(env.normalize_obs(observations), deterministic=True)
-    assert np.array_equal(actions, expected)
+    assert actions == pytest.approx(expected, abs=1e-6)
 
 
 # --- Interruption ---
@@ -139,16 +140,16 @@ def test_a_diverging_network_is_named_and_not_saved(tmp_path: Path, capsys: pyte
     """The run ends with one line, exit code 2, and the last good checkpoint as it was."""
     import torch
 
-    real = PPO.train
+    real = FastPPO.train
 
-    def train(self: PPO) -> None:
+    def train(self: FastPPO) -> None:
         real(self)
         if self.num_timesteps >= 8192:
             with torch.no_grad():
                 self.policy.value_net.weight[0, 5] = float("nan")  # type: ignore[operator, index]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PPO, "train", train)
+        patch.setattr(FastPPO, "train", train)
         arguments = ["--timesteps", "40960", "--checkpoint-freq", "4096", "--run-name", "nan"]
         assert ppo(tmp_path, *arguments) == 2
     captured = capsys.readouterr()
@@ -168,14 +169,14 @@ def test_an_error_that_a_broken_network_causes_is_named(
     """What PyTorch says about a distribution of no numbers is translated into its cause."""
     import torch
 
-    real = PPO.train
+    real = FastPPO.train
 
-    def train(self: PPO) -> None:
+    def train(self: FastPPO) -> None:
         with torch.no_grad():
             self.policy.log_std[0] = float("inf")  # type: ignore[index, operator]
         real(self)
 
-    monkeypatch.setattr(PPO, "train", train)
+    monkeypatch.setattr(FastPPO, "train", train)
     assert ppo(tmp_path, "--timesteps", "8192", "--run-name", "hot") == 2
     error = capsys.readouterr().err
     assert "the network is no longer finite: log_std holds" in error
