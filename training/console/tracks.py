@@ -18,6 +18,8 @@ def load_tracks_for(
 ) -> list[AnyTrack]:
     """Load the tracks that a user named; else the driver's own; else all in the user's folder; else the first one.
 
+    A folder goes before the driver's own tracks if these are generated ones.
+
     Args:
         own: Ids of the tracks that the driver was trained on; empty if it does not say, or there is no driver yet.
         names: Track names that the user gave.
@@ -33,6 +35,8 @@ def load_tracks_for(
             raise TrackError(
                 f"the driver was trained on {str(name)[:80]!r}, which is no track's id; name a track with --track-id"
             )
+    if tracks_dir is not None and all(is_generated(name) for name in own):
+        own = ()  # they need no folder, so whoever names one means the tracks in it
     wanted = names or own or ["track-01" if tracks_dir is None else ALL_TRACKS]
     try:
         return bridge.tracks(wanted, tracks_dir) if bridge is not None else [*load_tracks(wanted, tracks_dir)]

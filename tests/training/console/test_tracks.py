@@ -20,3 +20,11 @@ def test_a_user_can(tmp_path: Path) -> None:
     """And what the user names takes the place of what the driver says."""
     path = str(DEFAULT_TRACKS_DIR / "track-02.json")
     assert [track.id for track in load_tracks_for(["../secret"], [path], None)] == ["track-02"]
+
+
+def test_a_folder_goes_before_generated_tracks_of_the_driver(tmp_path: Path) -> None:
+    """They need no folder, so whoever names one means the tracks in it; tracks that may be in it go on as before."""
+    (tmp_path / "own.json").write_text((DEFAULT_TRACKS_DIR / "track-02.json").read_text().replace("track-02", "own"))
+    (tmp_path / "track-01.json").write_text((DEFAULT_TRACKS_DIR / "track-01.json").read_text())
+    for own, expected in ((["procedural-0-1"], ["own", "track-01"]), (["track-01"], ["track-01"])):
+        assert [track.id for track in load_tracks_for(own, [], tmp_path)] == expected
