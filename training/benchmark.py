@@ -5,6 +5,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from racer_env.config import load_config
+from racer_env.tracks import load_tracks
 from training.console.bridges import open_bridge
 from training.console.messages import say
 from training.console.parser import ANSWER_IS_NO, DONE, leave, run_script
@@ -20,6 +22,31 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _benchmark(options: BenchmarkOptions) -> int:
     check_options(options)
+    return _long(options) if options.training or options.evaluation else _steps(options)
+
+
+def _long(options: BenchmarkOptions) -> int:
+    """Measure trainings and evaluations."""
+    tracks = load_tracks(options.track_id or ["track-01"], options.tracks_dir)
+    with WarmUp(tracks[0], quiet=options.json):
+        speed = importlib.import_module("training.runs.training_speed")  # loads PyTorch while the warm-up compiles
+    config, results = load_config(options.config), []
+    for track in tracks:
+        training = speed.measure_training(track, config) if options.training else None
+        evaluation = speed.measure_evaluation(track, config) if options.evaluation else None
+        results.append({"track_id": track.id, "training": training, "evaluation": evaluation})
+        lines = speed.in_lines(f"training on {track.id}", training) if training else []
+        lines += speed.in_lines(f"evaluation on {track.id}", evaluation) if evaluation else []
+        lines += [speed.price_in_words(training, evaluation)] if training and evaluation else []
+        for line in lines if not options.json else ():
+            say(line)
+    if options.json:
+        print(json.dumps(results[0] if len(results) == 1 else results, indent=2))
+    return DONE
+
+
+def _steps(options: BenchmarkOptions) -> int:
+    """Measure steps."""
     with open_bridge(options, quiet=options.json) as bridge:
         tracks = load_tracks_for([], options.track_id, options.tracks_dir, bridge)
         needs_simulator = bridge is None or options.compare or options.actions == DRIVER

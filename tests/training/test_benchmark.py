@@ -5,8 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from racer_env.tracks import load_track
+from racer_env.config import AiConfig
+from racer_env.tracks import Track, load_track
 from training.benchmark import main, make_actions, run_benchmark
+from training.runs.training_speed import (
+    NULL,
+    NUMPY,
+    PLAIN,
+    PRODUCT,
+    PYTORCH,
+    in_lines,
+    measure_evaluation,
+    measure_training,
+    price_in_words,
+)
 
 FIGURES = {
     "steps",
@@ -58,3 +70,28 @@ def test_driver_actions_drive() -> None:
     assert len(actions) == 40
     assert not np.array_equal(actions[-1][0], actions[-1][1])
     assert np.mean([action[:, 1] for action in actions]) > 0.5
+
+
+def test_training_is_measured_beside_plain_training(track: Track) -> None:
+    """Collecting, learning and both of each, and how they compare."""
+    figures = measure_training(track, AiConfig(), turns=1)
+    for row in figures.values():
+        assert 1 / row["both"] == pytest.approx(1 / row["collecting"] + 1 / row["learning"])  # of one turn
+    header, *rows = in_lines("training", figures)
+    assert "collecting, steps/s" in header
+    assert [row[:30].strip() for row in rows] == [PRODUCT, NULL, PLAIN]
+    assert "(1.00x)" in rows[0]
+
+
+def test_evaluation_is_measured_beside_pytorch(track: Track) -> None:
+    """And told in steps of training."""
+    figures = measure_evaluation(track, AiConfig(), turns=1)
+    assert figures[NUMPY]["driving"] > figures[PYTORCH]["driving"]
+    words = price_in_words({PRODUCT: {"both": 1000.0}}, {NUMPY: {"seconds": 0.05}})
+    assert words == "an evaluation of 3 laps takes 0.050 s, as long as 50 training steps"
+
+
+def test_training_is_not_measured_over_a_bridge(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor what else is about steps alone."""
+    assert main(["--training", "--engine"]) == 2
+    assert "--training and --evaluation drive the embedded simulator" in capsys.readouterr().err

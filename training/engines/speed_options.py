@@ -32,6 +32,8 @@ class BenchmarkOptions:
     config: Path | None
     actions: str
     engine: bool
+    training: bool
+    evaluation: bool
     seed: int
     json: bool
 
@@ -45,6 +47,7 @@ def make_parser() -> Parser:
         examples=(
             "python -m training.benchmark --target 2000",
             "python -m training.benchmark --engine --num-envs 64 --track-id all",
+            "python -m training.benchmark --training --evaluation",
         ),
     )
     parser.add_argument("--target", type=positive_number, default=2000.0, help="steps/s to reach (default: 2000)")
@@ -76,6 +79,16 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--engine", action="store_true", help="measure the simulator alone, without environment and infos"
     )
+    parser.add_argument(
+        "--training",
+        action="store_true",
+        help="instead, measure PPO beside plain stable-baselines3, and beside itself without a game; no target",
+    )
+    parser.add_argument(
+        "--evaluation",
+        action="store_true",
+        help="instead, measure an evaluation of three laps beside one by PyTorch; there is no target",
+    )
     parser.add_argument("--seed", type=whole_number(0, MAX_SEED), default=0, help="of the actions (default: 0)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
@@ -95,5 +108,9 @@ def check_options(options: BenchmarkOptions) -> None:
     has_bridge = bool(bridge_urls(options.bridge_url))
     if options.engine and has_bridge:
         raise ConfigError(ENGINE_IS_EMBEDDED)
+    if (options.training or options.evaluation) and (has_bridge or options.engine or options.num_envs != 1):
+        raise ConfigError(
+            "--training and --evaluation drive the embedded simulator with cars of their own; name tracks"
+        )
     if options.compare and not has_bridge:
         raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")
