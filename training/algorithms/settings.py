@@ -60,9 +60,13 @@ class Settings:
     episode_ticks: int = setting(1_000_000, 60, 1_000_000, "most ticks of an episode in training, within maxSteps")
     steer_change_penalty: float = setting(0.0, 0, 1000, "weight of a penalty on the square of steering changes")
     off_track_cost: float = setting(
-        0.0, 0, 1000, "added cost of a tick off the road, in training only; what a tick at 100 units/s earns is 1"
+        0.0,
+        0,
+        1000,
+        "added cost of a tick off the road, in training and where offTrackPenalty is below 0; 1 is what a tick at 100 "
+        "units/s earns",
     )
-    extra_off_track_penalty: float = setting(0.0, -1, 0, "the same in the game's own unit, whatever the lap's length")
+    extra_off_track_penalty: float = setting(0.0, -1, 0, "added to offTrackPenalty, in training only")
     reversal_cost: float = setting(
         0.005, 0, 1, "share of the pace that a steering reversal per second costs in choosing the best model"
     )

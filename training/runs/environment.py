@@ -17,7 +17,7 @@ from training.runs.monitor import MONITOR_NAME, make_monitor
 from training.runs.own_reward import OwnReward
 from training.runs.own_wrapper import wrapped
 from training.runs.run import Run
-from training.runs.shaping import SmoothSteering, Withheld, training_config
+from training.runs.shaping import OffRoadCost, SmoothSteering, Withheld, training_config
 
 CLIP = 10.0  # bound of normalised observations and rewards
 
@@ -39,7 +39,7 @@ def make_training_env(run: Run, statistics: Statistics | None = None) -> VecNorm
     cars = RacerVecEnv(
         run.tracks,
         run.num_envs,
-        training_config(run.config, run.settings, float(np.mean(per_unit))),
+        training_config(run.config, run.settings),
         random_start_share=run.settings.random_start_share if has_starts else 0.0,
         standing_share=run.settings.standing_share,
         equal_road_value=is_equal,
@@ -67,8 +67,11 @@ def _shaped(cars: VecEnv, run: Run, per_unit: npt.NDArray[np.float64]) -> VecEnv
     """
     if run.reward is not None:
         cars = OwnReward(cars, run.reward)
+    by_car = per_unit[np.arange(run.num_envs) % len(per_unit)]
+    penalty = training_config(run.config, run.settings).weights.off_track_penalty
+    if run.settings.off_track_cost and penalty < 0:  # who sets the game's own to 0 wants to drive off the road
+        cars = OffRoadCost(cars, run.settings.off_track_cost, by_car, penalty)
     if run.settings.steer_change_penalty:
-        by_car = per_unit[np.arange(run.num_envs) % len(per_unit)]
         cars = SmoothSteering(cars, run.settings.steer_change_penalty, by_car)
     cars = Withheld(cars, [OBSERVED_ARC_LENGTH]) if run.settings.progress_withheld else cars
     return cars if run.wrapper is None else wrapped(cars, run.wrapper)

@@ -13,23 +13,48 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepR
 
 from racer_env.config import AiConfig
 from racer_env.contract import ACTION_SIZE, STEER, TICKS_PER_SECOND
+from racer_env.vec_env import RacerVecEnv
 from training.algorithms.settings import Settings
 
 PACE = 100.0  # units/s; a tick's progress reward at this pace is the unit of the penalties
 
 
-def training_config(config: AiConfig, settings: Settings, reward_per_unit: float) -> AiConfig:
-    """Return weights and limits for training: driving off the road may cost more, and episodes may be shorter.
-
-    Args:
-        config: The game's weights and limits.
-        settings: Hyper-parameters of the run.
-        reward_per_unit: Reward per unit of progress.
-    """
-    extra = settings.extra_off_track_penalty - settings.off_track_cost * PACE / TICKS_PER_SECOND * reward_per_unit
-    weights = dataclasses.replace(config.weights, off_track_penalty=config.weights.off_track_penalty + extra)
+def training_config(config: AiConfig, settings: Settings) -> AiConfig:
+    """Return weights and limits for training: driving off the road may cost more, and episodes may be shorter."""
+    penalty = config.weights.off_track_penalty + settings.extra_off_track_penalty
+    weights = dataclasses.replace(config.weights, off_track_penalty=penalty)
     limit = min(config.episode.max_steps, settings.episode_ticks)
     return AiConfig(weights, dataclasses.replace(config.episode, max_steps=limit))
+
+
+class OffRoadCost(VecEnvWrapper):
+    """Subtracts a cost for every tick off the road from the reward; what the infos say of it stays the game's."""
+
+    def __init__(self, venv: VecEnv, cost: float, reward_per_unit: npt.ArrayLike, penalty: float) -> None:
+        """Wrap the cars of a vector environment.
+
+        Args:
+            venv: The cars, a ``RacerVecEnv`` with or without wrappers.
+            cost: Cost of a tick, in units of the progress reward of one tick at PACE.
+            reward_per_unit: Reward per unit of progress, for all cars or for each (N,).
+            penalty: Weight of a tick off the road in the rewards of the cars; not 0, as it tells these ticks.
+        """
+        super().__init__(venv)
+        cars = venv.unwrapped
+        assert isinstance(cars, RacerVecEnv)
+        self._cars = cars
+        of_tick = cost * PACE / TICKS_PER_SECOND * np.asarray(reward_per_unit)
+        self._factor = np.asarray(of_tick / penalty, np.float32)
+
+    def reset(self) -> VecEnvObs:
+        """Begin an episode for every car."""
+        return self.venv.reset()
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Advance the cars, and subtract the cost."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        punished = self._cars.step_records["offTrack"].astype(np.float32)
+        return observations, rewards - self._factor * punished, dones, infos
 
 
 class SmoothSteering(VecEnvWrapper):

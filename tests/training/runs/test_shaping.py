@@ -7,20 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize, unwrap_vec_wrapper
 
 from racer_env.config import AiConfig
-from racer_env.contract import OBSERVED_ARC_LENGTH
+from racer_env.contract import OBSERVED_ARC_LENGTH, REWARD_COMPONENTS
 from racer_env.physics import load_physics
+from racer_env.project import DEFAULT_CONFIG_PATH
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
 from tests.helpers import with_limits
-from tests.runs import data_of, load, ppo, sac
-from training.algorithms.members.ppo import PpoSettings
+from tests.runs import data_of, folders, load, ppo, sac
+from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 from training.checkpoints.files import find_statistics
 from training.drivers.loading import load_driver
+from training.runs.environment import make_training_env
+from training.runs.options import make_options, make_parser
+from training.runs.plan import make_plan
 from training.runs.schedules import ExplorationSchedule, SteeringPenaltySchedule
-from training.runs.shaping import SmoothSteering, Withheld, training_config
+from training.runs.shaping import OffRoadCost, SmoothSteering, Withheld, training_config
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -82,11 +86,11 @@ def test_training_is_stricter_than_the_game() -> None:
     """The game's own weights and limits stay; limits never grow."""
     plain = PpoSettings(off_track_cost=0.0)
     own = dataclasses.replace(plain, extra_off_track_penalty=-0.002, episode_ticks=600)
-    config = training_config(AiConfig(), own, 0.001)
+    config = training_config(AiConfig(), own)
     assert config.weights.off_track_penalty == pytest.approx(AiConfig().weights.off_track_penalty - 0.002)
     assert config.episode.max_steps == 600
-    assert training_config(AiConfig(), plain, 0.001) == AiConfig()
-    assert training_config(with_limits(100), PpoSettings(episode_ticks=600), 0.001).episode.max_steps == 100
+    assert training_config(AiConfig(), plain) == AiConfig()
+    assert training_config(with_limits(100), PpoSettings(episode_ticks=600)).episode.max_steps == 100
 
 
 def test_some_random_starts_are_at_rest(track: Track) -> None:
@@ -106,11 +110,30 @@ def test_some_random_starts_are_at_rest(track: Track) -> None:
     assert np.array_equal(same.reset(), before.reset())
 
 
-def test_a_tick_off_the_road_costs_road_whatever_the_laps_length() -> None:
-    """As much as driving on it for so many ticks at 100 units/s earns, beside what it costs in the game."""
-    for length in (900.0, 3600.0):
-        weights = training_config(AiConfig(), PpoSettings(off_track_cost=6.0), 1.0 / length).weights
-        assert weights.off_track_penalty == pytest.approx(-0.001 - 6.0 * 100.0 / 60.0 / length)
+@pytest.mark.parametrize("action_repeat", [1, 4])
+def test_a_tick_off_the_road_costs_road_whatever_the_laps_length(track: Track, action_repeat: int) -> None:
+    """As much as driving on it for so many ticks at 100 units/s earns; what the infos say stays the game's."""
+    cars = RacerVecEnv([track], 2, action_repeat=action_repeat)
+    shaped = OffRoadCost(VecMonitor(cars), 6.0, [1.0 / 900.0, 1.0 / 3600.0], AiConfig().weights.off_track_penalty)
+    shaped.reset()
+    ticks = np.zeros(2)
+    for _ in range(200):
+        _, rewards, _, infos = shaped.step(actions(0.0))  # straight on, and off the road
+        parts = [sum(info[name] for name in REWARD_COMPONENTS) for info in infos]
+        off = np.array([info["offTrack"] for info in infos]) / -0.001
+        assert rewards == pytest.approx(parts - off * 6.0 * 100.0 / 60.0 / np.array([900.0, 3600.0]), abs=1e-6)
+        ticks += off
+    assert ticks.min() > 10
+
+
+def test_whoever_may_leave_the_road_in_the_game_may_in_training(tmp_path: Path) -> None:
+    """The cost is on top of the game's own penalty, where there is one."""
+    free = tmp_path / "free.json"
+    free.write_text('{"weights": {"offTrackPenalty": 0}}', encoding="utf-8")
+    for config, is_dear in ((DEFAULT_CONFIG_PATH, True), (free, False)):
+        arguments = ["--config", str(config), "--timesteps", "4096", "--run-name", config.stem, *folders(tmp_path)]
+        run = make_plan(ALGORITHM, make_options(ALGORITHM, make_parser(ALGORITHM).parse_args(arguments)), None).run
+        assert (unwrap_vec_wrapper(make_training_env(run), OffRoadCost) is not None) == is_dear
 
 
 @pytest.mark.parametrize("train", [ppo, sac])
