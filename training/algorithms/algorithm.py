@@ -182,8 +182,8 @@ def line_in(text: Any) -> tuple[float, float, float] | None:
         return None
 
 
-def falling(rate: float, rollout: int, total_steps: int) -> "LinearSchedule":
-    """Return a learning rate that falls linearly to 0 over the run; an update has the rate of its rollout's begin.
+def falling(rate: float, rollout: int, total_steps: int, share: float = 0.0) -> "LinearSchedule":
+    """Return a learning rate that falls linearly over the run; an update has the rate of its rollout's begin.
 
     stable-baselines3 asks for the rate after a rollout, when nothing is left of the run after the last one.
 
@@ -191,8 +191,9 @@ def falling(rate: float, rollout: int, total_steps: int) -> "LinearSchedule":
         rate: Learning rate at step 0.
         rollout: Environment steps of all cars in a rollout.
         total_steps: Step counter at which the run ends.
+        share: Share of the rate at the end.
     """
-    shifted = 1 + rollout / total_steps
+    early, end = rollout / total_steps, share * rate
     make = importlib.import_module("stable_baselines3.common.utils").LinearSchedule
-    schedule: LinearSchedule = make(rate * shifted, 0.0, shifted)
+    schedule: LinearSchedule = make(rate + early * (rate - end), end, 1 + early)
     return schedule

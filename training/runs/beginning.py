@@ -164,13 +164,15 @@ def _network_of(model: BaseAlgorithm) -> dict[str, Any]:
 
 
 def _say_learning_rate(run: Run, model: BaseAlgorithm) -> None:
-    if not isinstance(model, OnPolicyAlgorithm):
+    share = getattr(run.settings, "final_rate_share", 1.0)
+    if not isinstance(model, OnPolicyAlgorithm) or share == 1:
         say(f"the learning rate stays at {run.settings.learning_rate:.3g}")
         return
     rollout = run.algorithm.rollout_steps(run.settings, run.num_envs)
     rate = model.lr_schedule(1 - (run.first_step + rollout) / run.last_step)
+    end = share * run.settings.learning_rate
     say(
-        f"the learning rate falls from {rate:.3g} to 0, computed against {run.last_step:,} steps: "
+        f"the learning rate falls from {rate:.3g} to {end:.3g}, computed against {run.last_step:,} steps: "
         f"{run.first_step:,} done and {run.steps:,} added"
     )
 

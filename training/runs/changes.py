@@ -132,7 +132,7 @@ def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:
     now = {**_LEFT_OUT, **run.arguments}
     if callable(now["learning_rate"]):
         del now["learning_rate"]
-        yield _falling_rate(resumed, run.settings.learning_rate)
+        yield from _falling_rate(resumed, run.settings)
     if "action_noise" in run.arguments:  # an object; that of all cars holds that of one
         now["action_noise"] = str(now["action_noise"].base_noise)
     for name in sorted(set(now) & set(resumed.pickled)):
@@ -150,14 +150,16 @@ def _changes_of_arguments(resumed: ModelData, run: Run) -> Iterator[str]:
         yield "the model does not say how many ticks it holds an action; it is taken to be 1"
 
 
-def _falling_rate(resumed: ModelData, rate: float) -> str:
-    """Return a sentence about a learning rate that falls from here on; what it is now is said when training begins."""
-    was = resumed.attributes.get("learning_rate")
+def _falling_rate(resumed: ModelData, now: Any) -> Iterator[str]:
+    """Yield a sentence about a learning rate that falls from here on; what it is now is said when training begins."""
+    was, falls = resumed.attributes.get("learning_rate"), f"falls to {now.final_rate_share * now.learning_rate:g}"
     if "learning_rate" in resumed.pickled:
-        return f"the learning rate falls from {rate:g} to 0 over the run from here on; {_CLOSED}"
-    before = "the model does not say what it was" if was is None else f"it was {was}"
-    before += " throughout" if isinstance(was, int | float) else ""
-    return f"the learning rate falls to 0 over the run from here on; {before}"
+        yield f"the learning rate of {now.learning_rate:g} {falls} over the run from here on; {_CLOSED}"
+    elif not isinstance(was, int | float):
+        before = "the model does not say what it was" if was is None else f"it was {was}"
+        yield f"the learning rate {falls} over the run from here on; {before}"
+    elif now.final_rate_share < 1:
+        yield f"the learning rate {falls} over the run from here on; it was {was} throughout"
 
 
 def _changes_of_config(resumed: ModelData, config: AiConfig) -> Iterator[str]:

@@ -57,10 +57,10 @@ def plan_of(folder: Path, name: str, *arguments: str) -> Plan:
         (
             "PPO",
             {"learning_rate": LinearSchedule(4e-4, 1e-4, 0.5)},
-            {"learning_rate": 4e-4},
-            "it was LinearSchedule.start",
+            {"learning_rate": 4e-4, "final_rate_share": 0.25},
+            "falls to 0.0001 .*; it was LinearSchedule.start",
         ),
-        ("PPO", {"learning_rate": lambda left: left}, {}, f"the learning rate falls from 0.001 to 0 .*; {CLOSED}"),
+        ("PPO", {"learning_rate": lambda left: left}, {}, f"the learning rate of 0.001 falls to 0 .*; {CLOSED}"),
         (
             "PPO",
             {"clip_range_vf": LinearSchedule(0.3, 0.1, 1.0)},
@@ -71,7 +71,7 @@ def plan_of(folder: Path, name: str, *arguments: str) -> Plan:
             "PPO",
             {"n_steps": 20_000, "batch_size": 10},
             {"minibatches": 1024},
-            "batch_size is 20 from here on; it was 10",
+            "batch_size is 40 from here on; it was 10",
         ),
         (
             "PPO",

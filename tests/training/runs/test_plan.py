@@ -148,11 +148,12 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
                 "gamma": 0.9,
                 "steps_per_car": 2048,
                 "minibatches": 64,
+                "least_rollout_steps": 4096,
+                "final_rate_share": 1.0,
                 "log_std": (0.0, 0.0, 0.0),
                 "bias": (0.0, 0.0, 0.0),
             },
             {
-                "the learning rate falls to 0 over the run from here on; it was 0.0003 throughout",
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
                 "rewards are scaled as gamma=0.9 asks from here on; they were for 0.99",
                 "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "

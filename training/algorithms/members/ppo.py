@@ -18,20 +18,23 @@ if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecNormalize
 
 MAX_LOG_STD = 5.0  # of the noise; as the last one, it is no limit
-ROLLOUT_STEPS = 4096  # least number of environment steps in a rollout
 
 
 @dataclass(frozen=True)
 class PpoSettings(Settings):
     """Hyper-parameters, tuned on the shipped tracks and on generated ones."""
 
-    learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly to 0 over the run")
+    learning_rate: float = setting(1e-3, 0, 1, "step size of the optimiser; falls linearly over the run")
+    final_rate_share: float = setting(0.0, 0, 1, "share of the step size that is left at the end of the run")
     standing_share: float = default_of(Settings, "standing_share", 0.3)
     steer_change_penalty: float = default_of(Settings, "steer_change_penalty", 12.0)
     off_track_cost: float = default_of(Settings, "off_track_cost", 6.0)
     minibatches: int = setting(8, 1, 1024, "minibatches that a rollout is cut into")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
     steps_per_car: int = setting(128, 1, 10_000, "environment steps of each car in a rollout, at least")
+    least_rollout_steps: int = setting(
+        4096, 1, 1_000_000_000, "environment steps of all cars in a rollout, at least: few cars take more steps each"
+    )
     gae_lambda: float = setting(0.97, 0, 1, "bias against variance of the advantage estimate")
     clip_range: float = setting(0.2, 1e-6, 10, "how far an update may change the policy")
     entropy_coefficient: float = setting(0.0, 0, 10, "weight of the entropy in the loss")
@@ -102,7 +105,7 @@ class Ppo(Algorithm):
         """Return PPO's arguments."""
         rollout = self.rollout_steps(settings, cars)
         return {
-            "learning_rate": falling(settings.learning_rate, rollout, total_steps),
+            "learning_rate": falling(settings.learning_rate, rollout, total_steps, settings.final_rate_share),
             "n_steps": rollout // cars,
             "batch_size": rollout // settings.minibatches,
             "n_epochs": settings.epochs,
@@ -116,7 +119,9 @@ class Ppo(Algorithm):
 
     def rollout_steps(self, settings: PpoSettings, cars: int) -> int:
         """Return the steps of a rollout: few cars take more steps each, to keep it long; minibatches are equal."""
-        least = max(settings.steps_per_car, ROLLOUT_STEPS // cars, math.ceil(2 * settings.minibatches / cars))
+        least = max(
+            settings.steps_per_car, settings.least_rollout_steps // cars, math.ceil(2 * settings.minibatches / cars)
+        )
         unit = settings.minibatches // math.gcd(settings.minibatches, cars)
         return math.ceil(least / unit) * unit * cars
 
@@ -129,9 +134,13 @@ class Ppo(Algorithm):
             own |= {"log_std": (noise,) * ACTION_SIZE, "bias": (0.0,) * ACTION_SIZE, "final_log_std": MAX_LOG_STD}
         if line is not None:
             own["learning_rate"] = line[0]
+            own["final_rate_share"] = line[1] / line[0] if 0 <= line[1] <= line[0] != 0 else 0.0
+        elif "learning_rate" in own:
+            own["final_rate_share"] = 1.0
         batch, cars = attributes.get("batch_size"), attributes.get("n_envs")
         if "steps_per_car" in own and type(batch) is type(cars) is int and batch > 0:
-            own["minibatches"] = max(1, own["steps_per_car"] * cars // batch)
+            rollout = own["steps_per_car"] * cars
+            own |= {"minibatches": max(1, rollout // batch), "least_rollout_steps": rollout}
         return own
 
     def kept(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
