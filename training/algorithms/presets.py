@@ -9,16 +9,17 @@ from racer_env.json_files import Checker, read_json
 
 PRESETS_FOLDER = Path(__file__).resolve().parents[1] / "presets"
 
-# The arguments that a preset may set, and whether each is a list of names rather than a whole number.
-_ARGUMENTS = {
-    "timesteps": False,
-    "num_envs": False,
-    "track_id": True,
-    "eval_track_id": True,
-    "eval_freq": False,
-    "eval_laps": False,
-    "eval_random_starts": False,
-    "checkpoint_freq": False,
+# The arguments that a preset may set: whole numbers, lists of names, and names.
+_ARGUMENTS: dict[str, type] = {
+    "timesteps": int,
+    "num_envs": int,
+    "track_id": list,
+    "eval_track_id": list,
+    "eval_freq": int,
+    "eval_laps": int,
+    "eval_random_starts": int,
+    "checkpoint_freq": int,
+    "initialize_from": str,
 }
 
 
@@ -69,7 +70,10 @@ def read_preset(path: Path) -> Preset:
     content = check.mapping(document, "the preset", keys, required=("hyperparameters",))
     arguments = check.mapping(content.get("arguments", {}), "arguments", _ARGUMENTS)
     for name, value in arguments.items():
-        if _ARGUMENTS[name]:
+        if _ARGUMENTS[name] is str:
+            if not isinstance(value, str):
+                raise check.fail(f"arguments.{name} must be a name, got {value!r}")
+        elif _ARGUMENTS[name] is list:
             if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 raise check.fail(f"arguments.{name} must be a list of names, got {value!r}")
         else:

@@ -308,12 +308,16 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
         SystemExit: Options do not go together, or a set of tracks is wrong.
     """
     presets = _presets(algorithm, arguments)
+    suggested: dict[str, Any] = {}
+    for preset in presets:
+        suggested |= preset.arguments
+    begins_with = suggested.pop("initialize_from", None)
+    if arguments.resume is None and arguments.initialize_from is None:
+        arguments.initialize_from = begins_with
     beginning = _beginning(arguments)
     resumed = beginning.data if beginning is not None and arguments.resume is not None else None
     before = recorded_options(arguments.logs_dir, resumed) if resumed is not None else {}
-    values = {**defaults(algorithm), **before}
-    for preset in presets:
-        values |= preset.arguments
+    values = {**defaults(algorithm), **before, **suggested}
     values |= {name: value for name, value in vars(arguments).items() if value is not None or name not in values}
     values["stop_when_lap_time"] = values["stop_when_lap_time"] or None
     parser = make_parser(algorithm)  # reports errors in the command line itself

@@ -12,7 +12,7 @@ from training import train_ppo, train_sac
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 from training.algorithms.presets import preset_names, preset_path, read_preset
 from training.algorithms.settings import override
-from training.runs.options import make_options, make_parser
+from training.runs.options import TrainingOptions, make_options, make_parser
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -54,6 +54,24 @@ def test_arguments_of_a_preset_are_defaults(tmp_path: Path) -> None:
     assert (attributes["gamma"], attributes["n_epochs"], attributes["n_envs"]) == (0.9, 1, 4)
     assert attributes["track_ids"] == ["track-02"]
     assert attributes["num_timesteps"] == 4096
+
+
+def test_a_preset_may_name_the_model_to_begin_with(tmp_path: Path) -> None:
+    """Another one on the command line goes first, and a run that goes on begins with none."""
+    tune = ["--preset", "tune", "--timesteps", "64"]
+    assert ppo(tmp_path, *tune, "--run-name", "own") == 0
+    attributes = data_of(tmp_path, "own_final").attributes
+    assert (attributes["track_ids"], attributes["hyperparameters"]["hidden"]) == (["track-01"], [128, 128])
+
+    def options(*arguments: str) -> TrainingOptions:
+        parsed = make_parser(ALGORITHM).parse_args([*tune, *arguments, *folders(tmp_path)])
+        return make_options(ALGORITHM, parsed)
+
+    assert options().initialize_from == "pretrained"
+    assert options("--initialize-from", "own").initialize_from == "own"
+    assert options("--resume", "own").initialize_from is None
+    with pytest.raises(ConfigError, match="initialize_from must be a name"):
+        read_preset(Path(write(tmp_path, {"hyperparameters": {}, "arguments": {"initialize_from": 3}})))
 
 
 def test_evaluations_drive_on_tracks_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
