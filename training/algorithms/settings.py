@@ -79,9 +79,9 @@ class Settings:
         return None
 
     @property
-    def steering_penalty_schedule(self) -> tuple[float, float] | None:
-        """Initial and final weight of the penalty on steering changes; None if it is constant."""
-        return None
+    def penalty_schedules(self) -> dict[str, tuple[float, float]]:
+        """Initial and final weights of the penalties that grow, by name."""
+        return {}
 
 
 def override(settings: S, document: Any, where: str) -> S:

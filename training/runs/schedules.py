@@ -10,9 +10,14 @@ from stable_baselines3.common.vec_env import unwrap_vec_wrapper
 
 from training.algorithms.settings import Settings
 from training.runs.periodic import PeriodicCallback
-from training.runs.shaping import SmoothSteering
+from training.runs.shaping import OffRoadCost, SmoothSteering
 
 LOG_FREQUENCY = 1_000  # environment steps between an off-policy algorithm's points in TensorBoard
+# The wrapper that subtracts each penalty that may grow, by its hyper-parameter.
+_SUBTRACTED_BY: dict[str, type[OffRoadCost] | type[SmoothSteering]] = {
+    "steer_change_penalty": SmoothSteering,
+    "off_track_cost": OffRoadCost,
+}
 
 
 def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]:
@@ -20,8 +25,7 @@ def schedules_for(settings: Settings, is_off_policy: bool) -> list[BaseCallback]
     schedules: list[BaseCallback] = [ReplayBufferWarmUp(), LogSchedule(LOG_FREQUENCY)] if is_off_policy else []
     if settings.exploration_schedule is not None:
         schedules.append(ExplorationSchedule(*settings.exploration_schedule))
-    if settings.steering_penalty_schedule is not None:
-        schedules.append(SteeringPenaltySchedule(*settings.steering_penalty_schedule))
+    schedules += [PenaltySchedule(_SUBTRACTED_BY[name], *ends) for name, ends in settings.penalty_schedules.items()]
     return schedules
 
 
@@ -97,26 +101,28 @@ class ExplorationSchedule(BaseCallback):
         return True
 
 
-class SteeringPenaltySchedule(BaseCallback):
-    """Increases the penalty on steering changes over the run, by equal factors in equal times.
+class PenaltySchedule(BaseCallback):
+    """Increases a penalty over the run, by equal factors in equal times.
 
-    While a driver explores, most changes are noise, and a large penalty on them would outweigh the laps.
+    While a driver explores, much of what is punished is noise, and a large penalty on it would outweigh the laps.
     """
 
-    def __init__(self, start: float, end: float) -> None:
+    def __init__(self, shaping: "type[OffRoadCost] | type[SmoothSteering]", start: float, end: float) -> None:
         """Set the two ends of the schedule.
 
         Args:
+            shaping: Wrapper that subtracts the penalty.
             start: Weight of the penalty at the beginning of the run.
             end: Weight of the penalty at its end.
         """
         super().__init__()
+        self._shaping = shaping
         self._start = start
         self._end = end
 
     def _on_rollout_start(self) -> None:
         remaining = _share_left(self.model)
-        shaped = unwrap_vec_wrapper(self.training_env, SmoothSteering)
+        shaped = unwrap_vec_wrapper(self.training_env, self._shaping)
         if shaped is not None:
             shaped.weight = self._end * (self._start / self._end) ** remaining
 

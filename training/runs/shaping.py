@@ -28,7 +28,11 @@ def training_config(config: AiConfig, settings: Settings) -> AiConfig:
 
 
 class OffRoadCost(VecEnvWrapper):
-    """Subtracts a cost for every tick off the road from the reward; what the infos say of it stays the game's."""
+    """Subtracts a cost for every tick off the road from the reward; what the infos say of it stays the game's.
+
+    Attributes:
+        weight: Cost of a tick from the next step on, in units of the progress reward of one tick at PACE.
+    """
 
     def __init__(self, venv: VecEnv, cost: float, reward_per_unit: npt.ArrayLike, penalty: float) -> None:
         """Wrap the cars of a vector environment.
@@ -43,8 +47,8 @@ class OffRoadCost(VecEnvWrapper):
         cars = venv.unwrapped
         assert isinstance(cars, RacerVecEnv)
         self._cars = cars
-        of_tick = cost * PACE / TICKS_PER_SECOND * np.asarray(reward_per_unit)
-        self._factor = np.asarray(of_tick / penalty, np.float32)
+        self.weight = cost
+        self._unit = np.asarray(PACE / TICKS_PER_SECOND * np.asarray(reward_per_unit) / penalty, np.float32)
 
     def reset(self) -> VecEnvObs:
         """Begin an episode for every car."""
@@ -54,7 +58,7 @@ class OffRoadCost(VecEnvWrapper):
         """Advance the cars, and subtract the cost."""
         observations, rewards, dones, infos = self.venv.step_wait()
         punished = self._cars.step_records["offTrack"].astype(np.float32)
-        return observations, rewards - self._factor * punished, dones, infos
+        return observations, rewards - self.weight * self._unit * punished, dones, infos
 
 
 class SmoothSteering(VecEnvWrapper):

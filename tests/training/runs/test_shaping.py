@@ -23,7 +23,7 @@ from training.drivers.loading import load_driver
 from training.runs.environment import make_training_env
 from training.runs.options import make_options, make_parser
 from training.runs.plan import make_plan
-from training.runs.schedules import ExplorationSchedule, SteeringPenaltySchedule
+from training.runs.schedules import ExplorationSchedule, PenaltySchedule
 from training.runs.shaping import OffRoadCost, SmoothSteering, Withheld, training_config
 
 pytestmark = pytest.mark.timeout(60)
@@ -177,7 +177,7 @@ def test_the_penalty_grows(track: Track) -> None:
     """By an equal factor in equal times, below whatever else is wrapped around."""
     shaped = SmoothSteering(RacerVecEnv([track], 1), 4.0, 1.0)
     env = VecNormalize(Withheld(shaped, [OBSERVED_ARC_LENGTH]))
-    callback = SteeringPenaltySchedule(4.0, 64.0)
+    callback = PenaltySchedule(SmoothSteering, 4.0, 64.0)
     weights = []
     for done in (0, 50, 100, 110):
         model = {"num_timesteps": done, "_total_timesteps": 100, "get_env": lambda self: env}
@@ -190,12 +190,11 @@ def test_the_penalty_grows(track: Track) -> None:
 def test_a_run_lets_the_penalty_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the setting says so; what it grows to has no effect without a penalty to begin with."""
     seen = []
-    monkeypatch.setattr(SteeringPenaltySchedule, "_on_training_end", lambda self: seen.append((self._start, self._end)))
+    monkeypatch.setattr(PenaltySchedule, "_on_training_end", lambda self: seen.append((self._start, self._end)))
+    small, cheap = ["--timesteps", "4096", "--run-name"], ["--set", "off_track_cost=0"]
     grown = ["--set", "steer_change_penalty=2", "--set", "final_steer_change_penalty=8"]
-    assert ppo(tmp_path, "--timesteps", "4096", "--run-name", "grown", *grown) == 0
-    assert (
-        ppo(tmp_path, "--timesteps", "4096", "--run-name", "none", "--set", "steer_change_penalty=0", *grown[2:]) == 0
-    )
+    assert ppo(tmp_path, *small, "grown", *cheap, *grown) == 0
+    assert ppo(tmp_path, *small, "none", *cheap, "--set", "steer_change_penalty=0", *grown[2:]) == 0
     assert seen == [(2.0, 8.0)]
 
 

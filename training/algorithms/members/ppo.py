@@ -28,7 +28,7 @@ class PpoSettings(Settings):
     final_rate_share: float = setting(0.0, 0, 1, "share of the step size that is left at the end of the run")
     standing_share: float = default_of(Settings, "standing_share", 0.3)
     steer_change_penalty: float = default_of(Settings, "steer_change_penalty", 12.0)
-    off_track_cost: float = default_of(Settings, "off_track_cost", 6.0)
+    off_track_cost: float = default_of(Settings, "off_track_cost", 2.0)
     minibatches: int = setting(8, 1, 1024, "minibatches that a rollout is cut into")
     epochs: int = setting(5, 1, 100, "passes over a rollout")
     steps_per_car: int = setting(128, 1, 10_000, "environment steps of each car in a rollout, at least")
@@ -51,6 +51,9 @@ class PpoSettings(Settings):
         0.0, 0, 1000, "weight that steer_change_penalty grows to over the run; 0 leaves it as it is"
     )
 
+    final_off_track_cost: float = setting(
+        10.0, 0, 1000, "what off_track_cost grows to over the run; 0 leaves it as it is"
+    )
     plain_policy: int = setting(
         0, 0, 1, "1 computes with stable-baselines3's own policy and update, which learn the same in more time"
     )
@@ -61,10 +64,13 @@ class PpoSettings(Settings):
         return (self.log_std, self.final_log_std) if self.final_log_std < min(self.log_std) else None
 
     @property
-    def steering_penalty_schedule(self) -> tuple[float, float] | None:
-        """Initial and final weight of the penalty, see the base class."""
-        first, last = self.steer_change_penalty, self.final_steer_change_penalty
-        return (first, last) if first and last else None
+    def penalty_schedules(self) -> dict[str, tuple[float, float]]:
+        """Initial and final weights of the penalties, see the base class."""
+        ends = {
+            "steer_change_penalty": (self.steer_change_penalty, self.final_steer_change_penalty),
+            "off_track_cost": (self.off_track_cost, self.final_off_track_cost),
+        }
+        return {name: (first, last) for name, (first, last) in ends.items() if first and last}
 
 
 class Ppo(Algorithm):
