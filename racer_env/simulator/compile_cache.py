@@ -17,6 +17,7 @@ from numba import njit, typeof
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from racer_env.printable import printable
+from racer_env.simulator import compiling
 
 UNREADABLE = "the compiled simulator cannot be used (%s); it is compiled anew, which takes some ten seconds"
 UNWRITABLE = (
@@ -109,13 +110,16 @@ class _KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature; None if there is none, or none that can be used."""
+        found = None
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception as error:  # Unpickling can raise anything.
             _say_once(UNREADABLE, _in_one_line(error))
             with contextlib.suppress(OSError):
                 Path(self._cache_file._index_path).unlink(missing_ok=True)
-            return None
+        if found is None:
+            compiling.HAS_BEGUN.set()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code if that is possible."""
@@ -127,6 +131,10 @@ class _KernelCache(FunctionCache):
 
 class _NoCache(NullCache):
     """Keeps nothing, and says so when there is something to keep."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Return that there is none."""
+        compiling.HAS_BEGUN.set()
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Say that compiled code is not kept."""

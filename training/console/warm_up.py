@@ -3,18 +3,22 @@
 import contextlib
 import threading
 
+from racer_env.simulator import compiling
 from racer_env.tracks import AnyTrack, Track
 from training.console.messages import say
 
+COMPILING = "compiling the simulator, once after an installation or a change; this takes some ten seconds ..."
+
 
 class WarmUp:
-    """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits, with a message if that takes long.
+    """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits, and says what for if that takes long.
 
     Numba compiles the kernels at the first start after an installation or a change. Most of that releases Python's
     global lock, as does importing PyTorch, so both together take less time than one after the other.
     """
 
-    PATIENCE_S = 3.0  # seconds; loading from Numba's cache takes about one
+    PATIENCE_S = 3.0  # seconds; loading from Numba's cache takes about one, and more on a busy machine
+    POLL_S = 0.1  # seconds
 
     def __init__(self, track: AnyTrack | None, quiet: bool = False) -> None:
         """Prepare for a track, None if no simulator is needed; ``quiet`` prints no messages."""
@@ -31,9 +35,13 @@ class WarmUp:
         if exception is not None:
             return
         self._thread.join(self.PATIENCE_S)
+        if self._thread.is_alive() and not compiling.HAS_BEGUN.is_set():
+            self._say("still loading ...")
+        while self._thread.is_alive() and not compiling.HAS_BEGUN.is_set():
+            self._thread.join(self.POLL_S)
         if self._thread.is_alive():
-            self._say("compiling the simulator, once after an installation; this takes some ten seconds ...")
-            self._thread.join()
+            self._say(COMPILING)
+        self._thread.join()
 
 
 def _compile(track: AnyTrack | None) -> None:

@@ -3,6 +3,7 @@
 import importlib.util
 import logging
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 from numba.core.dispatcher import Dispatcher
 
-from racer_env.simulator import compile_cache, kernels, table_kernels
+from racer_env.simulator import compile_cache, compiling, kernels, table_kernels
 
 SOURCE = """
 from racer_env.simulator.compile_cache import cached_njit
@@ -32,6 +33,7 @@ DAMAGES = {
 def fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has been said yet, and the folder is Numba's choice."""
     monkeypatch.setattr(compile_cache, "_said", set())
+    monkeypatch.setattr(compiling, "HAS_BEGUN", threading.Event())
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
 
 
@@ -106,6 +108,19 @@ def test_without_a_folder_for_it_a_kernel_runs(
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [InTreeCacheLocator])  # no user's folder
     assert start(tmp_path)(1.0) == start(tmp_path)(1.0) == 2.0
     assert caplog.messages == [compile_cache.NO_FOLDER]
+
+
+def test_whether_something_is_compiled_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the cache has is loaded; what it lacks, or cannot keep, is compiled."""
+
+    def compiles() -> bool:
+        compiling.HAS_BEGUN.clear()
+        assert start(tmp_path)(1.0) == 2.0
+        return compiling.HAS_BEGUN.is_set()
+
+    assert [compiles(), compiles()] == [True, False]
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])  # no folder
+    assert [compiles(), compiles()] == [True, True]
 
 
 def test_every_kernel_that_is_kept_is_kept_this_way() -> None:
