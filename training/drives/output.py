@@ -79,11 +79,12 @@ def episode_of(drive: Drive) -> Episode:
     episode = Episode(drive.track.id, max(1, len(drive.laps)), length=drive.track.length)
     tally, one = Tally([episode], [len(drive.infos) + 1]), np.zeros(1, np.int64)
     rewards = sum((drive.infos[key] for key in REWARD_COMPONENTS), np.zeros(len(drive.infos)))
-    ends = np.zeros(1, np.bool_)
+    never = np.zeros(1, np.bool_)
     for tick in range(len(drive.infos)):
         now, after = slice(tick, tick + 1), slice(tick + 1, tick + 2)
         driven = (drive.infos[now], rewards[now], drive.actions[now], drive.observations[after])
-        tally.add(one, ~ends, *driven, ends, ends)
+        is_last = np.array([tick == len(drive.infos) - 1])
+        tally.add(one, ~never, *driven, is_last, never)
     tally.settle()
     return episode
 

@@ -173,7 +173,11 @@ def count_cars(
                 observations[row],
             )
             car.was_cut = truncated[row]
-            running[row] = not (is_over or terminated[row] or truncated[row])
+            is_ended = terminated[row] or truncated[row]
+            running[row] = not (is_over or is_ended)
+            # Where it was before its first tick is unknown, so of a car that never moved the game's own count tells.
+            if is_ended and not car.is_stalled and infos[row].stillnessCounter >= STALL_TICKS:
+                car.stalls += 1
             left += int(running[row])
     return left
 

@@ -47,6 +47,13 @@ def test_a_drive_as_an_episode_is_what_was_driven(track: Track) -> None:
     assert replayed.reward == pytest.approx(driven.reward)
 
 
+def test_a_drive_that_never_moves_has_stalled(track: Track) -> None:
+    """As its evaluation says, although it ends before a place is three seconds old."""
+    (driven,) = drive(lambda seen: np.zeros((len(seen), 3)), [track], config=AiConfig(), laps=1, keeps_actions=True)
+    seen = driven_by("parked", [track], {"track-01": [driven]})
+    assert episode_of(seen.recordings["track-01"].drive).stalls == driven.stalls == 1
+
+
 def test_several_tracks_are_recorded_under_their_ids(tmp_path: Path, short_config: str) -> None:
     """One file each; a single track has the name as it is."""
     short = ["--model", "scripted", "--laps", "1", "--config", short_config]

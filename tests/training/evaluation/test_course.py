@@ -40,6 +40,21 @@ def test_a_car_that_stands_still_ends() -> None:
     assert summarise([episode])["completion"] == 0.0
     assert summarise([episode])["mean_lap_time_sec"] is None
     assert not episode.is_clean
+    assert episode.stalls == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "stalls"),
+    [
+        (EpisodeLimits(stillness_timeout_ticks=179), 0),
+        (EpisodeLimits(max_steps=180, stillness_timeout_ticks=400), 1),
+        (EpisodeLimits(stillness_timeout_ticks=400), 1),
+    ],
+)
+def test_a_car_that_never_moves_stalls_after_three_seconds(limits: EpisodeLimits, stalls: int) -> None:
+    """Not a tick before, and once however long it stands."""
+    (episode,) = drive(stand_still, load_tracks(["track-01"]), config=AiConfig(episode=limits), laps=1)
+    assert episode.stalls == stalls
 
 
 def test_a_car_that_circles_ends_by_time() -> None:
