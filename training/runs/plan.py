@@ -18,7 +18,7 @@ from training.algorithms.registry import all_algorithms
 from training.algorithms.settings import Settings, as_document, named_settings, overridden, override
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.data import ModelData, check_physics
-from training.checkpoints.files import run_of, statistics_path
+from training.checkpoints.files import models_of, run_of, statistics_path
 from training.console.bridges import physics_behind
 from training.console.tracks import load_tracks_for
 from training.runs.brought import changes_of_code
@@ -188,15 +188,26 @@ def _name(algorithm: Algorithm, options: TrainingOptions) -> tuple[str, bool]:
         wanted = wanted or own
         goes_on = wanted == own and folder.resolve() == models_dir.resolve()
         if wanted == own and not goes_on and (logs_dir / own).exists() and not options.overwrite:
-            raise ModelError(
-                f"{options.resumed.path} is not in {models_dir}, where the models of its run go; name its folder with "
-                f"--models-dir {folder}, or begin a new run with another --run-name"
-            )
+            raise _elsewhere(options.resumed.path, own, models_dir)
         needed.append(logs_dir / own)  # its curves
     if options.overwrite and wanted is not None:
         check_removable(wanted, models_dir, logs_dir, needed)
     may_exist = options.overwrite or goes_on
     return choose_run_name(wanted, name_prefix(algorithm), models_dir, logs_dir, may_exist), may_exist
+
+
+def _elsewhere(model: Path, run: str, models_dir: Path) -> ModelError:
+    """Return why a run that has logs cannot go on from a model that lies in another folder than its models do."""
+    if models_of(models_dir, run):
+        name = models_dir / run if Path(f"{run}.zip").is_file() else run  # which means the file before the run
+        return ModelError(
+            f"a run {run!r} exists now, with its models in {models_dir}, and may have gone on from {model} already; go "
+            f"on with it by --resume {name}, or go on from the file as another run by adding --run-name NAME"
+        )
+    return ModelError(
+        f"{model} is not in {models_dir}, where the models of its run go; name its folder with "
+        f"--models-dir {model.parent}, or begin a new run with another --run-name"
+    )
 
 
 def _sentences(options: TrainingOptions, before: Settings, run: Run) -> Iterator[str]:

@@ -131,6 +131,22 @@ def test_models_that_were_moved_are_gone_on_with_where_they_are(moved: Path) -> 
     assert plan_of(moved, "--resume", model, "--run-name", "other").run.name == "other"
 
 
+@pytest.mark.parametrize(("place", "name"), [("elsewhere", "lap"), (".", r".*models.lap")])
+def test_a_model_that_a_run_went_on_from_names_the_run(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, name: str
+) -> None:
+    """By a name that means the run, also where the model's file lies in the current folder."""
+    model = tmp_path / place / "lap.zip"
+    model.parent.mkdir(exist_ok=True)
+    shutil.copy(trained / "models" / "lap_final.zip", model)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=rf"a run 'lap' exists now.* by --resume {name}, or .*--run-name") as refused:
+        plan_of(trained, "--resume", str(model))
+    again = str(refused.value).partition("--resume ")[2].partition(",")[0]
+    assert plan_of(trained, "--resume", again).run.name == "lap"
+    assert plan_of(trained, "--resume", str(model), "--run-name", "other").run.name == "other"
+
+
 def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
     """Nor does it where the models lie elsewhere."""
     with pytest.raises(ModelError, match=r"--overwrite would delete .*logs.*lap, with which the run begins"):
