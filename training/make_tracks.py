@@ -8,7 +8,7 @@ from training.console.arguments import add_track_arguments
 from training.console.messages import command_line, count_of, note, say
 from training.console.parser import DONE, Parser, leave, positive_number, run_script
 from training.console.tracks import count_tracks
-from training.drives.roads import tracks_of
+from training.drives.roads import tell, tracks_of
 
 DEFAULT_SET = "procedural:12"
 
@@ -79,10 +79,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from training.drives.track_sheet import PICTURE_NAME, write_tracks  # pygame takes 0.3 s to load
+    from training.drives.track_sheet import PICTURE_NAME, check_places, write_tracks  # pygame takes 0.3 s to load
 
-    tracks, folder = tracks_of(arguments, make_parser().parse_args([]).track_id), arguments.output_dir
-    write_tracks(tracks, folder, arguments.overwrite)
+    folder = arguments.output_dir
+    tracks, made = tracks_of(arguments, make_parser().parse_args([]).track_id)
+    check_places(tracks, folder, arguments.overwrite)
+    for track, how in zip(tracks, made, strict=False):
+        tell(track, how, arguments.scale or 1.0)
+    write_tracks(tracks, folder)
     say(f"saved {count_of(len(tracks), 'track')} and {PICTURE_NAME} to {folder}")
     others = count_tracks(folder) - len(tracks)
     if others:

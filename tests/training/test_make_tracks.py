@@ -96,7 +96,9 @@ def test_tracks_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [track.id for track in load_tracks(["all"], folder)] == ["oval", "track-09"]
     assert (folder / "tracks.png").is_file()
     assert make_tracks.main(arguments) == 2
-    assert "exists; name another --output-dir" in capsys.readouterr().err
+    said, error = capsys.readouterr()
+    assert "exists; name another --output-dir" in error
+    assert (said, error.count("\n")) == ("", 1)
 
 
 @pytest.mark.timeout(60)

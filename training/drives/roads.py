@@ -14,8 +14,8 @@ MOST = 10_000.0  # of --scale and --half-width, and one over the least
 ONLY_FROM = {"name": "--name", "width_is": "--width-is", "half_width": "--half-width", "scale": "--scale", "y": "--y"}
 
 
-def tracks_of(arguments: argparse.Namespace, usual: Sequence[str]) -> list[Track]:
-    """Return the tracks that a command line of ``make_tracks`` asks for, and say how each file was taken.
+def tracks_of(arguments: argparse.Namespace, usual: Sequence[str]) -> tuple[list[Track], list[list[str]]]:
+    """Return the tracks that a command line of ``make_tracks`` asks for, and how each was made of a file, for ``tell``.
 
     Args:
         arguments: The parsed command line.
@@ -29,7 +29,7 @@ def tracks_of(arguments: argparse.Namespace, usual: Sequence[str]) -> list[Track
         useless = [flag for name, flag in ONLY_FROM.items() if getattr(arguments, name) is not None]
         if useless:
             raise ConfigError(f"{', '.join(useless)} is for files that --from names; name one too")
-        return known_tracks(load_tracks_for([], arguments.track_id, arguments.tracks_dir))
+        return known_tracks(load_tracks_for([], arguments.track_id, arguments.tracks_dir)), []
     if arguments.track_id != usual or arguments.tracks_dir is not None:
         raise ConfigError(
             "--from makes tracks of files, and --track-id and --tracks-dir name others; leave out one or the other"
@@ -37,8 +37,8 @@ def tracks_of(arguments: argparse.Namespace, usual: Sequence[str]) -> list[Track
     return _tracks_from(arguments)
 
 
-def _tracks_from(arguments: argparse.Namespace) -> list[Track]:
-    """Return the tracks made of files, and say how each was taken."""
+def _tracks_from(arguments: argparse.Namespace) -> tuple[list[Track], list[list[str]]]:
+    """Return the tracks made of files, and how each was made."""
     reading = Reading(
         width_is=arguments.width_is,
         half_width=arguments.half_width,
@@ -61,14 +61,18 @@ def _tracks_from(arguments: argparse.Namespace) -> list[Track]:
                 "by one with --name"
             )
         seen[road.id] = road.where
-    made = [(make_track(road, reading), road.said) for road in roads]
-    for (track, how), taken in made:
-        _tell(track, [*taken, *how], reading.scale)
-    return [track for (track, _), _ in made]
+    made = [make_track(road, reading) for road in roads]
+    return [track for track, _ in made], [[*road.said, *how] for road, (_, how) in zip(roads, made, strict=True)]
 
 
-def _tell(track: Track, how: Sequence[str], scale: float) -> None:
-    """Say how a track was made of a file, and how large it is."""
+def tell(track: Track, how: Sequence[str], scale: float) -> None:
+    """Say how a track was made of a file, and how large it is.
+
+    Args:
+        track: The track.
+        how: Sentences on how it was made.
+        scale: Units for each unit of the file.
+    """
     low, high = track.half_widths.min(), track.half_widths.max()
     units = f"{scale:g} unit{'' if scale == 1 else 's'} for 1 of the file (--scale)"
     say(f"{track.id}: {'; '.join(how)}")

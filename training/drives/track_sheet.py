@@ -18,31 +18,43 @@ TILE = 240  # pixels, side of one track's picture
 MAX_COLUMNS = 8
 
 
-def write_tracks(tracks: Sequence[Track], folder: Path, overwrite: bool) -> None:
-    """Write tracks as files, and a picture of them.
+def check_places(tracks: Sequence[Track], folder: Path, overwrite: bool) -> None:
+    """Refuse to write tracks where something else is.
 
     Args:
-        tracks: Tracks to write and draw.
-        folder: Folder to write to; it is made if necessary.
+        tracks: Tracks to write.
+        folder: Folder to write to.
         overwrite: Whether files of the same names are replaced.
 
     Raises:
         ConfigError: Files of these names exist, or the path is not a usable folder.
-        OSError: A file cannot be written.
     """
     if folder == Path():
         raise ConfigError("--output-dir is empty; name a folder, as the files would lie among those of the project")
-    paths, picture = [folder / f"{track.id}.json" for track in tracks], folder / PICTURE_NAME
-    folders = [path for path in (*paths, picture) if path.is_dir()]
+    places = [*(folder / f"{track.id}.json" for track in tracks), folder / PICTURE_NAME]
+    folders = [path for path in places if path.is_dir()]
     if folders:
         raise ConfigError(f"{folders[0]} is a folder, where a file would be written; name another --output-dir")
-    there = next((path for path in (*paths, picture) if path.exists()), None)
+    there = next((path for path in places if path.exists()), None)
     if there is not None and not overwrite:
         raise ConfigError(f"{there} exists; name another --output-dir, or replace it with --overwrite")
+
+
+def write_tracks(tracks: Sequence[Track], folder: Path) -> None:
+    """Write tracks as files, and a picture of them; files of the same names are replaced.
+
+    Args:
+        tracks: Tracks to write and draw.
+        folder: Folder to write to; it is made if necessary.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for track, path in zip(tracks, paths, strict=True):
+    for track in tracks:
+        path = folder / f"{track.id}.json"
         path.write_text(json.dumps(track.to_json(), indent=1) + "\n", encoding="utf-8")
-    draw_tracks(tracks, picture)
+    draw_tracks(tracks, folder / PICTURE_NAME)
 
 
 def draw_tracks(tracks: Sequence[Track], path: Path) -> None:
