@@ -27,13 +27,43 @@ def test_files_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     names = [f"procedural-4-{number}" for number in range(3)]
     written, made = load_tracks(["all"], tmp_path / "my own"), load_tracks(names)
     assert [track.fingerprint for track in written] == [track.fingerprint for track in made]
-    with Image.open(tmp_path / "my own" / "tracks.png") as picture:
-        assert picture.size == (2 * track_sheet.TILE, 2 * track_sheet.TILE)
-        pixels = np.array(picture.convert("RGB"))
+    side, pixels = track_sheet.tile_side(3), pixels_of(tmp_path / "my own" / "tracks.png")
+    assert pixels.shape == (2 * side, 2 * side, 3)
     for index in range(4):
-        left, top = index % 2 * track_sheet.TILE, index // 2 * track_sheet.TILE
-        tile = pixels[top : top + track_sheet.TILE, left : left + track_sheet.TILE]
-        assert ((tile == style.WALL).all(axis=2).sum() > 100) == (index < 3)
+        left, top = index % 2 * side, index // 2 * side
+        assert (pixels[top : top + side, left : left + side] == style.ROAD).all(axis=2).any() == (index < 3)
+
+
+def pixels_of(path: Path) -> np.ndarray:
+    """Return a picture's pixels (height, width, 3)."""
+    with Image.open(path) as picture:
+        return np.array(picture.convert("RGB")).astype(int)
+
+
+def test_few_tracks_are_drawn_larger() -> None:
+    """One is to be looked at; of many, the sheet stays of a size that opens everywhere."""
+    assert [track_sheet.tile_side(count) for count in (1, 2, 4, 5, 64, 65, 1000)] == [960, 640, 640, 320, 320, 240, 240]
+
+
+@pytest.mark.parametrize(("track_id", "goes_right"), [("track-01", True), ("track-02", False)])
+def test_an_arrow_shows_where_a_track_goes(track_id: str, goes_right: bool, tmp_path: Path) -> None:
+    """Its head, which is its widest part, lies ahead of its middle; the start line beside it is white."""
+    track_sheet.draw_tracks(load_tracks([track_id]), tmp_path / "tracks.png")
+    pixels = pixels_of(tmp_path / "tracks.png")
+    columns = (np.abs(pixels - style.RAY).max(axis=2) < 12).sum(axis=0)
+    arrow = np.flatnonzero(columns)
+    assert 60 < np.ptp(arrow) < 120
+    assert (columns.argmax() > (arrow[0] + arrow[-1]) / 2) == goes_right
+    beside = slice(arrow[0] - 10, arrow[-1] + 10)
+    assert (np.abs(pixels[:, beside] - style.WHITE).max(axis=2) < 12).sum(axis=0).max() > 30
+
+
+def test_a_road_that_is_narrow_for_its_length_is_seen(tmp_path: Path) -> None:
+    """Of the example, its start line and its arrow too."""
+    assert make_tracks.main(["--from", CIRCUIT, "--scale", "2", "--output-dir", str(tmp_path)]) == 0
+    pixels = pixels_of(tmp_path / "tracks.png")
+    for colour, least in ((style.ROAD, 2000), (style.RAY, 1000), (style.WHITE, 100)):
+        assert (np.abs(pixels - colour).max(axis=2) < 30).sum() > least
 
 
 def test_files_that_are_there_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

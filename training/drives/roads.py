@@ -73,12 +73,18 @@ def tell(track: Track, how: Sequence[str], scale: float) -> None:
         how: Sentences on how it was made.
         scale: Units for each unit of the file.
     """
-    low, high = track.half_widths.min(), track.half_widths.max()
     units = f"{scale:g} unit{'' if scale == 1 else 's'} for 1 of the file (--scale)"
     say(f"{track.id}: {'; '.join(how)}")
-    say(f"{track.id}: {units}; {track.length:,.0f} units long, half-widths {low:.1f} to {high:.1f}")
-    if low < NARROWEST:
+    say(f"{track.id}: {units}; {size_in_words(track)}")
+    if track.half_widths.min() < NARROWEST:
         note(
             f"{track.id} is narrower than any road that the bundled driver learned on, half-width {NARROWEST:g}; "
             "--scale and --half-width make it wider"
         )
+
+
+def size_in_words(track: Track) -> str:
+    """Return how long a track is, and how wide."""
+    low, high = f"{track.half_widths.min():.1f}", f"{track.half_widths.max():.1f}"
+    width = f"half-width {low}" if low == high else f"half-widths {low} to {high}"
+    return f"{track.length:,.0f} units long, {width}"
