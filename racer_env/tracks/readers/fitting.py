@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ MOST_TRIES = 10  # of numbers of control points that follow the line: denser one
 MOST_OPEN = 2.0  # times the largest distance between neighbours: a larger gap between the ends is no closed road
 REPEATED_SHARE = 0.01  # of the mean distance between neighbours: nearer points are the same
 DIGITS = 3  # of a coordinate in a track file
+SCALE_STEP, SCALE_STEPS = 1.25, 12  # a larger --scale is tried in such steps, up to 15 times the one that fails
+
+
+class _WallsError(TrackError):
+    """Walls of a road meet, which stand 30 units beyond it: a larger road may do."""
 
 
 def make_track(road: SourceRoad, reading: Reading) -> tuple[Track, list[str]]:
@@ -32,6 +38,30 @@ def make_track(road: SourceRoad, reading: Reading) -> tuple[Track, list[str]]:
     Raises:
         TrackError: The road is open, crosses itself or cannot be driven; the message says where.
     """
+    try:
+        return _make(road, reading, MOST_TRIES)
+    except _WallsError as error:
+        larger = _larger_scale(road, reading)
+        enough = f"above {reading.scale:g}" if larger is None else f"of {larger:g}, which is enough"
+        raise TrackError(f"{error}; or take a --scale {enough}, as walls stand 30 units beyond the road") from error
+
+
+def _larger_scale(road: SourceRoad, reading: Reading) -> float | None:
+    """Return a scale at which a road is a track, in steps from one at which it is none; None if none is found."""
+    for step in range(1, SCALE_STEPS + 1):
+        scale = float(f"{reading.scale * SCALE_STEP**step:.2g}")
+        try:
+            _make(road, replace(reading, scale=scale), 1)
+        except _WallsError:
+            continue
+        except TrackError:
+            return None
+        return scale
+    return None
+
+
+def _make(road: SourceRoad, reading: Reading, tries: int) -> tuple[Track, list[str]]:
+    """Return what ``make_track`` does, after at most so many ``tries`` of control points that follow a line."""
     points, half_widths, said = _scaled(road, reading)
     if len(points) < MIN_POINTS:
         raise TrackError(f"{road.where}: expected at least {MIN_POINTS} different points, got {len(points)}")
@@ -44,9 +74,9 @@ def make_track(road: SourceRoad, reading: Reading) -> tuple[Track, list[str]]:
             f"{math.floor(most * 1000) / 1000:g} at most"
         )
     if not road.is_line:
-        return _track(road, points, half_widths, reading), said
+        return _track(road, points, half_widths), said
     _refuse_open(road, points, reading)
-    track, deviation = _follow(road, CentreLine(points, half_widths), reading)
+    track, deviation = _follow(road, CentreLine(points, half_widths), tries)
     said.append(
         f"{len(points):,} points became {len(track.points):,} control points, whose line is at most "
         f"{deviation:.2f} units away"
@@ -96,17 +126,17 @@ def _refuse_crossing(road: SourceRoad, line: CentreLine) -> None:
         raise TrackError(f"{road.where}: the road crosses itself near ({x:.0f}, {y:.0f}), which no track may")
 
 
-def _follow(road: SourceRoad, line: CentreLine, reading: Reading) -> tuple[Track, float]:
+def _follow(road: SourceRoad, line: CentreLine, tries: int) -> tuple[Track, float]:
     """Return the drivable track of the fewest control points that follow a line, and how far it is from it."""
     _refuse_crossing(road, line)
     count, deviation, refusals = FEWEST_POINTS, math.inf, list[TrackError]()
-    while count <= MAX_POINTS and len(refusals) < MOST_TRIES:
+    while count <= MAX_POINTS and len(refusals) < tries:
         at = np.arange(count) * line.total_length / count
         points, half_widths = line.point_at(at).round(DIGITS), line.half_width_at(at).round(DIGITS)
         deviation = _deviation(line, CentreLine(points, half_widths))
         if deviation <= TOLERANCE:
             try:
-                return _track(road, points, half_widths, reading), deviation
+                return _track(road, points, half_widths), deviation
             except TrackError as error:
                 refusals.append(error)
         count = math.ceil(count * MORE_POINTS)
@@ -131,7 +161,7 @@ def _deviation(line: CentreLine, spline: CentreLine) -> float:
     return float(distances.min(axis=2).max())
 
 
-def _track(road: SourceRoad, points: FloatArray, half_widths: FloatArray, reading: Reading) -> Track:
+def _track(road: SourceRoad, points: FloatArray, half_widths: FloatArray) -> Track:
     document: dict[str, Any] = {
         "id": road.id,
         "name": road.name or road.id,
@@ -145,9 +175,7 @@ def _track(road: SourceRoad, points: FloatArray, half_widths: FloatArray, readin
             _refuse_crossing(road, CentreLine(points, half_widths))
         if "wall" not in str(error) and "gate" not in str(error):
             raise
-        raise TrackError(
-            f"{error}; or take a --scale above {reading.scale:g}, as walls stand 30 units beyond the road"
-        ) from error
+        raise _WallsError(str(error)) from error
 
 
 def _control_points(points: FloatArray, half_widths: FloatArray) -> Sequence[dict[str, float]]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from racer_env.project import DEFAULT_TRACKS_DIR, PROJECT_ROOT
 from racer_env.tracks import Track, load_track
 from racer_env.tracks.readers import Reading, make_track, read_roads
 from racer_env.tracks.readers.fitting import TOLERANCE
-from tests.racer_env.tracks.readers.roads import Row, csv_text, ring_rows, write
+from tests.racer_env.tracks.readers.roads import Row, csv_text, ring, ring_rows, write
 
 
 def track_of(path: Path, reading: Reading | None = None) -> tuple[Track, list[str]]:
@@ -82,13 +83,27 @@ EIGHT: list[Row] = [
             r"the road is 25,\d+ units long; the most is 15,000, so take a --scale of 11\.9\d* at most",
         ),
         (EIGHT, 1.0, r"the road crosses itself near \(-?\d+, -?\d+\), which no track may"),
-        (ring_rows(radius=9.0), 1.0, "take a --scale above 1|control points leave the line"),
+        (ring_rows(radius=9.0), 1.0, "take a --scale of [0-9.]+, which is enough|control points leave the line"),
     ],
 )
 def test_roads_that_are_no_tracks_are_refused(rows: list[Row], scale: float, message: str, tmp_path: Path) -> None:
     """With what to do."""
     with pytest.raises(TrackError, match=message):
         track_of(write(tmp_path, "a.csv", csv_text(rows)), Reading(scale=scale))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_the_scale_that_is_enough_is_named(suffix: str, tmp_path: Path) -> None:
+    """Where walls meet, as they stand as far beyond a small road as beyond a large one."""
+    rows = [(120 * x, 60 * y, 14.0, 14.0) for x, y in ring(1.0)]
+    text = csv_text(rows) if suffix == ".csv" else json.dumps([row[:3] for row in rows])
+    path = write(tmp_path, f"a{suffix}", text)
+    with pytest.raises(TrackError, match="take a --scale of") as refused:
+        track_of(path, Reading(width_is="half"))
+    named = re.search(r"--scale of ([0-9.]+), which is enough", str(refused.value))
+    assert named is not None
+    assert 1.0 < float(named[1]) < 3.0
+    track_of(path, Reading(width_is="half", scale=float(named[1])))
 
 
 def test_control_points_that_cross_are_refused(tmp_path: Path) -> None:
