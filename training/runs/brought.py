@@ -24,6 +24,10 @@ MAX_SOURCE = 1_000_000  # bytes of a file
 KINDS = {"reward": ("FUNCTION", "the game's own"), "wrapper": ("CLASS", "none")}
 
 
+class _MissingError(ConfigError):
+    """There is no such file or module."""
+
+
 @dataclass(frozen=True)
 class Brought:
     """A function or a class of the user's.
@@ -134,14 +138,14 @@ def _file_of(kind: str, place: str) -> Path:
     if place.endswith(".py"):
         path = Path(place).resolve()
         if not path.is_file():
-            raise ConfigError(f"--{kind}: there is no file {path}")
+            raise _MissingError(f"--{kind}: there is no file {path}")
         return path
     try:
         spec = importlib.util.find_spec(place)
     except (Exception, SystemExit) as error:  # a package above it is imported
         raise ConfigError(f"--{kind}: cannot find the module {place!r}: {first_line(error)}") from error
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        raise ConfigError(f"--{kind}: there is no Python module {place!r}; the name of a file ends in .py")
+        raise _MissingError(f"--{kind}: there is no Python module {place!r}; the name of a file ends in .py")
     return Path(spec.origin).resolve()
 
 
@@ -174,7 +178,8 @@ def _carried(kind: str, resumed: ModelData, logs_dir: Path) -> Brought | None:
     if known is None:
         return None
     what = f"{resumed.path} was trained with the {kind} {known['name']}"
-    out = f"name it with --{kind} {known['name']}, or go on without it by --no-{kind}"
+    out_without = f"go on without it by --no-{kind}"
+    out = f"name it with --{kind} {known['name']}, or {out_without}"
     if known not in recorded_values(logs_dir, resumed, kind):
         raise ConfigError(f"{what}, of which no record of its run in {logs_dir} tells; {out}")
     place, _, attribute = known["name"].rpartition(":")
@@ -182,6 +187,8 @@ def _carried(kind: str, resumed: ModelData, logs_dir: Path) -> Brought | None:
     try:
         found = bring(kind, name, known["digest"])
     except ConfigError as error:
+        if isinstance(error, _MissingError):
+            out = f"put the file back, name where it is now with --{kind} MODULE_OR_FILE:{attribute}, or {out_without}"
         raise ConfigError(f"{what}, and {str(error).removeprefix(f'--{kind}: ')}; {out}") from error
     return Brought(known["name"], found.file, found.digest, found.value)
 

@@ -78,16 +78,26 @@ def test_it_is_carried(own: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "why"),
+    ("spoil", "why", "out"),
     [
-        (lambda file: file.write_text(f"{SOURCE}\n", encoding="utf-8"), r"mine.py has changed since \(SHA-256 "),
-        (lambda file: file.unlink(), "there is no file .*mine.py"),
+        (
+            lambda file: file.write_text(f"{SOURCE}\n", encoding="utf-8"),
+            r"mine.py has changed since \(SHA-256 ",
+            "name it with --reward .*mine.py:own",
+        ),
+        (
+            lambda file: file.unlink(),
+            "there is no file .*mine.py",
+            "put the file back, name where it is now with --reward MODULE_OR_FILE:own",
+        ),
     ],
 )
-def test_a_file_that_is_gone_or_has_changed_is_refused(own: Path, spoil: Callable[[Path], Any], why: str) -> None:
+def test_a_file_that_is_gone_or_has_changed_is_refused(
+    own: Path, spoil: Callable[[Path], Any], why: str, out: str
+) -> None:
     """With the ways out, which work."""
     spoil(own / "mine.py")
-    out = r"name it with --reward .*mine.py:own, or go on without it by --no-reward"
+    out = f"{out}, or go on without it by --no-reward"
     with pytest.raises(
         ConfigError, match=f"own_final.zip was trained with the reward .*mine.py:own, and .*{why}.*; {out}"
     ):
