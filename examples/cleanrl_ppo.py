@@ -3,7 +3,7 @@
 It needs Gymnasium, PyTorch and the environment, nothing else. 64 cars drive in one call of ``envs.step``.
 """
 
-import sys
+import argparse
 import time
 
 import gymnasium
@@ -20,9 +20,12 @@ LEARNING_RATE, GAMMA, LAMBDA = 1e-3, 0.99, 0.95
 CLIP, VALUE_SHARE, MAX_GRADIENT = 0.2, 0.5, 0.5
 SEED = 0
 
+parser = argparse.ArgumentParser(prog="python -m examples.cleanrl_ppo", description=__doc__)
+parser.add_argument("steps", type=int, nargs="?", default=200_000, help="ticks of all cars together (default: 200000)")
+steps = parser.parse_args().steps
+
 torch.set_num_threads(1)  # for networks this small, more threads only wait for each other
 torch.manual_seed(SEED)
-steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
 
 config = {"episode": {"maxSteps": 1000}}
 envs = gymnasium.make_vec("TopDownRacer-v0", num_envs=CARS, config=config)

@@ -26,6 +26,19 @@ def test_examples_run(
     assert "4096" in capsys.readouterr().out.replace(",", "")
 
 
+@pytest.mark.parametrize("name", ["sb3_ppo", "cleanrl_ppo"])
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("many", 2)])
+def test_examples_say_how_they_are_started(
+    name: str, argument: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On request, and to who starts them otherwise."""
+    monkeypatch.setattr(sys, "argv", [name, argument])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(str(PROJECT_ROOT / "examples" / f"{name}.py"), run_name="__main__")
+    assert left.value.code == code
+    assert f"usage: python -m examples.{name} [-h] [steps]" in "".join(capsys.readouterr())
+
+
 def test_the_python_of_the_environment_s_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """From top to bottom, each piece after those before it."""
     monkeypatch.chdir(tmp_path)
