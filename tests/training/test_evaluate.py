@@ -71,7 +71,7 @@ def test_the_weights_are_the_models_own(fresh_model: Path, tmp_path: Path, capsy
     assert own > 100 > other
     assert figures(capsys, "--replay", lap)["tracks"]["track-01"]["mean_reward"] == pytest.approx(own)
     assert evaluate.main(driving) == 0
-    assert "rewards and limits are those of x_final.zip, not of ai-config.json" in capsys.readouterr().err
+    assert "rewards and limits are those of {path}, not of ai-config.json" in capsys.readouterr().err
 
 
 def test_the_seed_is_that_of_the_noise(
@@ -200,13 +200,13 @@ def test_generated_tracks_of_training_are_pointed_out(tmp_path: Path, capsys: py
     arguments = ["--model", str(tmp_path / "models" / "g_final.zip"), "--laps", "1", "--track-id"]
     assert evaluate.main([*arguments, "procedural:1", "procedural-9-1"]) == 0
     assert (
-        "it was trained on 1 of these 2 tracks; --track-id procedural:8 --track-seed 1, for example, makes others"
+        "g_final.zip was trained on 1 of these 2 tracks; --track-id procedural:8 --track-seed 1, for example, makes"
         in capsys.readouterr().err
     )
     assert evaluate.main([*arguments, "procedural:1"]) == 0
-    assert "it was trained on this track; --track-id" in capsys.readouterr().err
+    assert "g_final.zip was trained on this track; --track-id" in capsys.readouterr().err
     assert evaluate.main([*arguments, "procedural-9-1"]) == 0
-    assert "it was trained on" not in capsys.readouterr().err
+    assert "was trained on" not in capsys.readouterr().err
 
 
 def test_failing_where_it_was_not_trained_is_explained(
@@ -216,7 +216,10 @@ def test_failing_where_it_was_not_trained_is_explained(
     assert evaluate.main(["--model", str(fresh_model), "--config", short_config, "--track-id", "track-01"]) == 0
     assert "not trained" not in capsys.readouterr().err
     assert evaluate.main(["--model", str(fresh_model), "--config", short_config, "--track-id", "track-02"]) == 0
-    assert "it was not trained on track-02, where it fails; --preset general trains" in capsys.readouterr().err
+    assert (
+        f"note: {fresh_model} was not trained on track-02, where it fails; --preset general trains"
+        in capsys.readouterr().err
+    )
 
 
 def test_failing_where_nothing_is_known_of_its_training_is_said(
@@ -227,6 +230,6 @@ def test_failing_where_nothing_is_known_of_its_training_is_said(
     arguments = ["--config", short_config, "--laps", "1", "--track-id", "track-01", "track-02"]
     assert evaluate.main(["--model", str(path), *arguments]) == 0
     told = capsys.readouterr().err
-    assert "it fails on track-01, track-02, and does not say on which tracks it was trained" in told
+    assert f"note: {path} fails on track-01, track-02, and does not say on which tracks it was trained" in told
     assert evaluate.main(["--model", "scripted", *arguments, "--config", short_config]) == 0
     assert "trained" not in capsys.readouterr().err

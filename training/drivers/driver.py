@@ -27,6 +27,7 @@ class Driver:
         config: Reward weights and episode limits that it was trained with; None if it does not say.
         begin: Called before a drive, in which all cars start anew; a driver with a memory forgets.
         is_reflex: Whether what it does with a car follows from what it sees there alone, without noise and memory.
+        given: What the user named; empty if nobody did.
     """
 
     name: str
@@ -37,13 +38,24 @@ class Driver:
     config: AiConfig | None = None
     begin: Callable[[], None] = lambda: None
     is_reflex: bool = True
+    given: str = ""
+
+    @property
+    def title(self) -> str:
+        """What the user named, with the file that was found if its name is another: a run has several."""
+        file = Path(self.name)
+        if file.suffix != ".zip" or Path(self.given).name in (file.name, file.stem):
+            return self.given or file.name
+        return f"{self.given} ({file.name})" if self.given else file.name
 
     @property
     def label(self) -> str:
-        """A short name; an export's name includes its folder."""
+        """A short name; an export's name includes its folder, unless the user has a name for it."""
         path = Path(self.name)
         if path.suffix != ".onnx":
             return path.stem
+        if self.given and Path(self.given).suffix != ".onnx":
+            return self.given
         return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
 
     def __call__(self, observations: Observations) -> Actions:

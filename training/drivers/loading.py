@@ -1,5 +1,6 @@
 """Finding and loading the driver that a user names."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from racer_env.errors import ModelError
@@ -65,14 +66,15 @@ def load_driver(
     if str(name) == SCRIPTED:
         if vecnorm is not None or not normalise:
             raise ModelError("the scripted driver has no statistics; leave out --vecnorm and --no-vecnorm")
-        return Driver(SCRIPTED, scripted_driver)
+        return Driver(SCRIPTED, scripted_driver, given=SCRIPTED)
     if exported is not None:
         from training.drivers.exported import load_onnx_driver
 
         if not deterministic:
             raise ModelError(f"{name} was exported without its exploration noise: it drives deterministically only")
         checked = None if any_physics else physics
-        return load_onnx_driver(exported, checked, statistics=vecnorm, normalises=normalise)
+        driver = load_onnx_driver(exported, checked, statistics=vecnorm, normalises=normalise)
+        return replace(driver, given=str(name))
     checkpoint = find_checkpoint(name, models_dir, statistics=vecnorm, normalises=normalise)
     algorithm = checkpoint.data.algorithm
     if not deterministic and not algorithm.is_stochastic:
@@ -80,7 +82,8 @@ def load_driver(
     check_physics(checkpoint.data.path, checkpoint.data.physics, None if any_physics else physics)
     from training.drivers.trained import load_trained_driver  # PyTorch takes 2 s to load
 
-    return load_trained_driver(checkpoint, deterministic=deterministic, seed=seed, device=device)
+    driver = load_trained_driver(checkpoint, deterministic=deterministic, seed=seed, device=device)
+    return replace(driver, given=str(name))
 
 
 def _exported_path(name: str | Path, models_dir: Path) -> Path | None:

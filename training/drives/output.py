@@ -68,7 +68,7 @@ def replay(path: Path, config: Path | None = None) -> tuple[Measurement, Driven]
     """
     recording = load_recording(path)
     recording = dataclasses.replace(recording, config=choose_config(config, recording.config, path.name))
-    driver, track = Driver(recording.driver, scripted_driver), recording.track
+    driver, track = Driver(recording.driver, scripted_driver, given=recording.driver), recording.track
     episode = episode_of(recording.drive)
     evaluation = Evaluation(driver, Course([track], recording.config or AiConfig(), episode.laps_asked), [episode])
     return Measurement(evaluation), Driven(driver.name, evaluation.by_track, {track.id: recording})

@@ -62,7 +62,7 @@ def measure(
     """
     names = [name for name in (options.model, options.compared) if name is not None]
     drivers = [_load(options, name, bridge) for name in names]
-    config = choose_config(options.config, drivers[0].config, Path(drivers[0].name).name)
+    config = choose_config(options.config, drivers[0].config, drivers[0].title)
     course = Course(
         tracks,
         config,
@@ -77,14 +77,14 @@ def measure(
     drives = [(course, NO_STRESS), *((stressed, stress) for stress in STRESSES if options.stress)]
     if options.par_times is not None:
         drives.append((_par_course(course, known), par_times.UNSTEADY))
-    note_changed_tracks(drivers[0].track_fingerprints, Path(drivers[0].name).name, tracks)
+    note_changed_tracks(drivers[0].track_fingerprints, drivers[0].title, tracks)
     first, *others = evaluate_all(drivers[0], drives)
     for sentence in [*_limits(first), *_seen(first)]:
         note(sentence)
     pars = _par_times(others.pop()) if options.par_times is not None else None
     compared = None
     for driver in drivers[1:]:
-        note_changed_tracks(driver.track_fingerprints, Path(driver.name).name, tracks)
+        note_changed_tracks(driver.track_fingerprints, driver.title, tracks)
         compared = evaluate(driver, course)
     return Measurement(first, compared, dict(zip((s.name for s in STRESSES), others, strict=False)), pars)
 
@@ -141,7 +141,7 @@ def _par_times(evaluation: Evaluation) -> dict[str, Any]:
         if par is None:
             clean, asked = len(par_times.clean_flying_laps(episodes)), 2 * par_times.STARTS * par_times.LAPS
             note(
-                f"no par times for {track_id}: {Path(driver.name).name} drove {clean} of {asked} laps there without "
+                f"no par times for {track_id}: {driver.title} drove {clean} of {asked} laps there without "
                 f"touching a wall, and {par_times.MIN_CLEAN_SHARE:.0%} are needed"
             )
         else:
@@ -166,7 +166,7 @@ def _seen(evaluation: Evaluation) -> list[str]:
     """Return in words what a driver's training says about its results: tracks that it knows, and that it does not."""
     tracks, known = evaluation.course.tracks, evaluation.driver.track_ids
     failed = [track_id for track_id, episodes in evaluation.by_track.items() if not all(e.is_success for e in episodes)]
-    doubt = doubt_about(evaluation.driver, failed, "it", fails=True)
+    doubt = doubt_about(evaluation.driver, failed, evaluation.driver.title, fails=True)
     seen = [track.id for track in tracks if is_generated(track.id) and track.id in known]
     sentences = []
     if doubt is not None:
@@ -175,6 +175,7 @@ def _seen(evaluation: Evaluation) -> list[str]:
     if seen:
         these = "this track" if len(tracks) == 1 else f"{len(seen)} of these {len(tracks):,} tracks"
         sentences.append(
-            f"it was trained on {these}; --track-id procedural:8 --track-seed 1, for example, makes others"
+            f"{evaluation.driver.title} was trained on {these}; --track-id procedural:8 --track-seed 1, for example, "
+            "makes others"
         )
     return sentences

@@ -2,7 +2,6 @@
 
 import json
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from training.console.messages import count_of, say
@@ -39,7 +38,7 @@ def _print_evaluation(options: EvaluationOptions, evaluation: Evaluation) -> Non
     driver = evaluation.driver
     holds = f", each action for {driver.action_repeat} ticks" if driver.action_repeat > 1 else ""
     what = f"{count_of(options.laps, 'lap')} from a standing start on each track"
-    say(f"{Path(driver.name).name}, {'replayed' if options.replay else what}{holds}")
+    say(f"{driver.title}, {'replayed' if options.replay else what}{holds}")
     for line in described(evaluation.by_track):
         say(line)
 
