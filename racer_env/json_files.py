@@ -36,8 +36,8 @@ def read_json(path: Path, error: type[RacerError], what: str) -> Any:
         raise error(
             f"{what} file {path} is not valid JSON: {broken.msg} at line {broken.lineno}, column {broken.colno}"
         ) from broken
-    except ValueError as odd:  # for example, a number with thousands of digits
-        raise error(f"cannot read {what} file {path}: {odd}") from odd
+    except ValueError as long:  # Python reads no whole number of more than 4,300 digits
+        raise error(f"{what} file {path} holds a whole number of thousands of digits; correct it") from long
 
 
 MAX_INTEGER = 2**31 - 1

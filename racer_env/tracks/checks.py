@@ -56,7 +56,8 @@ def check_size(check: Checker, track: Track) -> None:
 
 
 def check_drivable(check: Checker, geometry: TrackGeometry) -> None:
-    """Refuse walls that cross, a start off the road, and gates that cannot be crossed in order."""
+    """Refuse a road that fills its loop, walls that cross, a start off the road, and gates out of order."""
+    _check_width(check, geometry)
     for name, line, other in (
         ("inner wall crosses itself", geometry.inner_wall, None),
         ("outer wall crosses itself", geometry.outer_wall, None),
@@ -70,6 +71,16 @@ def check_drivable(check: Checker, geometry: TrackGeometry) -> None:
             )
     _check_start(check, geometry)
     _check_gates(check, geometry)
+
+
+def _check_width(check: Checker, geometry: TrackGeometry) -> None:
+    """Refuse a road so wide that nothing is left inside; no loop has more room inside than a circle as long."""
+    widest, room = float(geometry.centre_line.half_widths.max()), geometry.total_length / (2 * math.pi)
+    if widest >= room:
+        raise check.fail(
+            f"the road is {geometry.total_length:,.0f} units long, and a half-width of {widest:,.0f} units leaves "
+            f"nothing inside such a loop; take half-widths below {room:,.4g}"
+        )
 
 
 def _check_start(check: Checker, geometry: TrackGeometry) -> None:

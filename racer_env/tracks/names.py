@@ -28,6 +28,17 @@ def is_track_id(name: str) -> bool:
     return _ID.fullmatch(name) is not None and len(name.encode()) <= MAX_ID
 
 
+def other_meaning(name: str) -> str | None:
+    """Return what a name stands for where tracks are named, other than a track of that id; None if for nothing else."""
+    if name == ALL_TRACKS:
+        return "all tracks of a folder"
+    if name.endswith(".json"):
+        return "the path of a file"
+    if name.partition(":")[0] in KIND_NAMES and ":" in name:
+        return "a set of generated tracks"
+    return "a generated track" if is_generated(name) else None
+
+
 class GeneratedName(NamedTuple):
     """What the name of a generated track stands for.
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from racer_env.errors import ConfigError
 from racer_env.tracks import Track
 from racer_env.tracks.readers import Reading, make_track, read_roads
+from racer_env.tracks.readers.road import LEAST_SCALE, MOST_SCALE
 from training.console.messages import note, say
 from training.console.tracks import known_tracks, load_tracks_for
 
 NARROWEST = 12.0  # units; half-width of the narrowest roads that the bundled driver learned on
-MOST = 10_000.0  # of --scale and --half-width, and one over the least
 ONLY_FROM = {"name": "--name", "width_is": "--width-is", "half_width": "--half-width", "scale": "--scale", "y": "--y"}
 
 
@@ -46,8 +46,8 @@ def _tracks_from(arguments: argparse.Namespace) -> tuple[list[Track], list[list[
         y_is_down=None if arguments.y is None else arguments.y == "down",
     )
     for flag, value in (("--scale", reading.scale), ("--half-width", reading.half_width or 1.0)):
-        if not 1 / MOST <= value <= MOST:
-            raise ConfigError(f"expected a {flag} between {1 / MOST:g} and {MOST:,.0f}, got {value:g}")
+        if not LEAST_SCALE <= value <= MOST_SCALE:
+            raise ConfigError(f"expected a {flag} between {LEAST_SCALE:g} and {MOST_SCALE:,.0f}, got {value:g}")
     roads = [road for path in arguments.sources for road in read_roads(path, reading)]
     if arguments.name is not None:
         if len(roads) > 1:

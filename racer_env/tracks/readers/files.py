@@ -7,7 +7,7 @@ from pathlib import Path
 from racer_env.errors import TrackError
 from racer_env.tracks.readers.csv_lines import read_csv
 from racer_env.tracks.readers.documents import read_game_json, read_game_source
-from racer_env.tracks.readers.road import Reading, SourceRoad
+from racer_env.tracks.readers.road import MAX_ROADS, Reading, SourceRoad
 from racer_env.tracks.readers.svg import read_svg
 
 Reader = Callable[[Path, Reading], list[SourceRoad]]
@@ -33,6 +33,8 @@ def read_roads(path: Path, reading: Reading) -> list[SourceRoad]:
     if reader is None:
         raise TrackError(f"{path}: expected a file that ends in {', '.join(_READERS)}; rename it if it is one of these")
     roads = reader(path, reading)
+    if len(roads) > MAX_ROADS:
+        raise TrackError(f"{path}: expected at most {MAX_ROADS} roads in a file, got {len(roads):,}; split it")
     names = collections.Counter(road.id or path.stem for road in roads)
     numbers: collections.Counter[str] = collections.Counter()
     for road in roads:

@@ -11,7 +11,8 @@ from racer_env.errors import TrackError
 from racer_env.tracks.checks import MAX_LENGTH, first_crossing
 from racer_env.tracks.files import MAX_POINTS, MIN_POINTS, parse_track
 from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, CentreLine
-from racer_env.tracks.readers.road import Reading, SourceRoad
+from racer_env.tracks.names import other_meaning
+from racer_env.tracks.readers.road import LEAST_SCALE, Reading, SourceRoad
 from racer_env.tracks.track import FloatArray, Track
 
 TOLERANCE = 0.5  # units; the spline leaves the line by no more, a quarter of the car's width
@@ -38,6 +39,12 @@ def make_track(road: SourceRoad, reading: Reading) -> tuple[Track, list[str]]:
     Raises:
         TrackError: The road is open, crosses itself or cannot be driven; the message says where.
     """
+    meaning = other_meaning(road.id or "")
+    if meaning is not None:
+        raise TrackError(
+            f"{road.where}: no track can have the id {road.id!r}, as --track-id takes it for {meaning}; give it "
+            "another --name"
+        )
     try:
         return _make(road, reading, MOST_TRIES)
     except _WallsError as error:
@@ -67,11 +74,9 @@ def _make(road: SourceRoad, reading: Reading, tries: int) -> tuple[Track, list[s
         raise TrackError(f"{road.where}: expected at least {MIN_POINTS} different points, got {len(points)}")
     length = float(np.hypot(*(np.roll(points, -1, axis=0) - points).T).sum())
     if length > MAX_LENGTH:
-        most = MAX_LENGTH / length * reading.scale
         raise TrackError(
-            f"{road.where}: the road is {length:,.0f} units long; the most is {MAX_LENGTH:,.0f}, so take a "
-            "--scale of "
-            f"{math.floor(most * 1000) / 1000:g} at most"
+            f"{road.where}: the road is {length:,.0f} units long; the most is {MAX_LENGTH:,.0f}, so "
+            + _smaller_scale(MAX_LENGTH / length * reading.scale)
         )
     if not road.is_line:
         return _track(road, points, half_widths), said
@@ -82,6 +87,15 @@ def _make(road: SourceRoad, reading: Reading, tries: int) -> tuple[Track, list[s
         f"{deviation:.2f} units away"
     )
     return track, said
+
+
+def _smaller_scale(most: float) -> str:
+    """Return what to do about a road that is short enough up to a scale."""
+    step = 10.0 ** (math.floor(math.log10(most)) - 2)  # three digits, rounded down
+    most = math.floor(most / step) * step
+    if most < LEAST_SCALE:
+        return f"no --scale is small enough, from {LEAST_SCALE:g} on; is the file's road one line round a circuit?"
+    return f"take a --scale of {most:.3g} at most"
 
 
 def _scaled(road: SourceRoad, reading: Reading) -> tuple[FloatArray, FloatArray, list[str]]:

@@ -16,6 +16,8 @@ from racer_env.tracks.track import FloatArray
 HALF, FULL = "half", "full"
 MAX_BYTES = 2_000_000  # of a file; a lap of 20 km with a row for each metre has half of it
 MAX_ROWS = 20_000  # points of one road
+LEAST_SCALE, MOST_SCALE = 1e-4, 1e4  # units for each unit of a file
+MAX_ROADS = 100  # of one file; each takes some hundredths of a second
 MAX_NUMBER = 1e7  # of a file; anything on a race track is smaller, in millimetres too
 
 # What the columns and keys of such files are called, without case, blanks, dashes and a unit of _m.

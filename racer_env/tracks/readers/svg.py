@@ -14,15 +14,17 @@ from fontTools.svgLib.path.parser import parse_path
 
 from racer_env.errors import TrackError
 from racer_env.json_files import Checker, shown
-from racer_env.tracks.readers.road import MAX_NUMBER, Reading, SourceRoad, make_road, read_bytes
+from racer_env.tracks.readers.road import MAX_NUMBER, MAX_ROADS, Reading, SourceRoad, make_road, read_bytes
 from racer_env.tracks.track import FloatArray
 
 SAMPLES = 800  # points of a path, evenly along it
 CURVE_STEPS = 32  # straight pieces that a curve of the path is measured with
-MAX_COMMANDS = 5_000  # in one path
+MAX_TEXT = 500_000  # characters of all paths of a drawing
+MAX_PIECES = 20_000  # of all paths of a drawing
 CLOSED_SHARE = 1e-3  # of a path's length: ends that are nearer meet
 _PATH = re.compile(r"[MmZzLlHhVvCcSsQqTtAaEe0-9+\-.,\s]*")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_NOT_SHOWN = ("defs", "clipPath", "symbol", "marker", "mask", "pattern")
 
 
 @dataclass
@@ -41,23 +43,28 @@ class _Drawing:
 
     check: Checker
     paths: list[_Path] = field(default_factory=list)
-    around: list[tuple[Transform, float | None]] = field(default_factory=lambda: [(Identity, None)])
-    names: list[str] = field(default_factory=list)
+    around: list[tuple[Transform, float | None, bool]] = field(default_factory=lambda: [(Identity, None, True)])
+    characters: int = 0
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
-        transform, stroke = self.around[-1]
+        transform, stroke, is_shown = self.around[-1]
         transform = _transformed(self.check, transform, attributes.get("transform", ""))
         stroke = _stroke_width(attributes) or stroke
-        self.around.append((transform, stroke))
-        self.names.append(name)
-        hidden = {"defs", "clipPath", "symbol", "marker", "mask", "pattern"}.intersection(self.names)
-        if name == "path" and not hidden and attributes.get("d", "").strip():
+        is_shown = is_shown and name not in _NOT_SHOWN
+        self.around.append((transform, stroke, is_shown))
+        if name == "path" and is_shown and attributes.get("d", "").strip():
+            self.characters += len(attributes["d"])
             self.paths.append(_Path(attributes.get("id"), attributes["d"], transform, stroke))
+            if len(self.paths) > MAX_ROADS:
+                raise self.check.fail(f"expected at most {MAX_ROADS} paths; keep those that are roads")
+            if self.characters > MAX_TEXT:
+                raise self.check.fail(
+                    f"expected paths of at most {MAX_TEXT:,} characters in all; keep those that are roads, simplified"
+                )
 
     def end(self, name: str) -> None:
         self.around.pop()
-        self.names.pop()
 
     def refuse_entities(self, *declaration: Any) -> None:
         raise self.check.fail("it declares entities, which may be endless; save it as plain SVG")
@@ -73,11 +80,15 @@ def read_svg(path: Path, reading: Reading) -> list[SourceRoad]:
     paths = _paths(check, read_bytes(path))
     if not paths:
         raise check.fail("it has no <path>; draw the centre line of the road as one closed path")
-    roads, gaps = [], []
+    roads, gaps, pieces = [], [], 0
     for number, one in enumerate(paths, 1):
         label = f"path {one.id!r}" if one.id else f"path {number}"
         own = Checker(TrackError, f"{path}, {label}" if len(paths) > 1 else str(path))
-        points, gap = _points(own, one)
+        commands = _commands(own, one)
+        pieces += len(commands)
+        if pieces > MAX_PIECES:
+            raise check.fail(f"expected paths of at most {MAX_PIECES:,} pieces in all; simplify them")
+        points, gap = _points(own, commands, one.transform)
         if gap:
             gaps.append(f"{label} is open, {gap:.4g} between its ends")
             continue
@@ -102,8 +113,8 @@ def _paths(check: Checker, content: bytes) -> list[_Path]:
     return drawing.paths
 
 
-def _points(check: Checker, path: _Path) -> tuple[FloatArray, float]:
-    """Return points evenly along a path, and the gap between its ends; 0 if it is closed."""
+def _commands(check: Checker, path: _Path) -> list[tuple[str, Any]]:
+    """Return the pieces of a path, each by its kind and its points; the first one says where it begins."""
     if not _PATH.fullmatch(path.data):
         wrong = _PATH.sub("", path.data, count=1)
         raise check.fail(f"its d holds {shown(wrong[:20])}, which is no part of a path")
@@ -112,8 +123,6 @@ def _points(check: Checker, path: _Path) -> tuple[FloatArray, float]:
         parse_path(" ".join(path.data.split()), pen)
     except (ValueError, IndexError, OverflowError, ZeroDivisionError) as broken:
         raise check.fail(f"its d cannot be read: {str(broken)[:80]}") from broken
-    if len(pen.value) > MAX_COMMANDS:
-        raise check.fail(f"expected at most {MAX_COMMANDS:,} pieces in a path, got {len(pen.value):,}")
     if any(abs(value) > MAX_NUMBER for _, ends in pen.value for end in ends for value in end):
         raise check.fail(f"its coordinates must be within {MAX_NUMBER:,.0f} of 0")
     parts = sum(name == "moveTo" for name, _ in pen.value)
@@ -121,10 +130,15 @@ def _points(check: Checker, path: _Path) -> tuple[FloatArray, float]:
         raise check.fail(
             f"the path has {parts} parts; draw the centre line of the road as one closed line, not its edges"
         )
-    line = np.concatenate(
-        [_piece(before, piece) for before, piece in zip(pen.value, pen.value[1:], strict=False)] or [np.zeros((0, 2))]
-    )
-    line = np.array([path.transform.transformPoint(point) for point in line.tolist()]).reshape(-1, 2)
+    commands: list[tuple[str, Any]] = pen.value
+    return commands
+
+
+def _points(check: Checker, commands: list[tuple[str, Any]], transform: Transform) -> tuple[FloatArray, float]:
+    """Return points evenly along a path, and the gap between its ends; 0 if it is closed."""
+    line = np.concatenate([np.zeros((0, 2)), *map(_piece, commands, commands[1:])])
+    xx, xy, yx, yy, dx, dy = transform
+    line = np.stack([xx * line[:, 0] + yx * line[:, 1] + dx, xy * line[:, 0] + yy * line[:, 1] + dy], axis=1)
     if not np.abs(line).max(initial=0.0) <= MAX_NUMBER:
         raise check.fail("its transforms move it out of sight")
     steps = np.hypot(*np.diff(line, axis=0).T)
@@ -132,7 +146,7 @@ def _points(check: Checker, path: _Path) -> tuple[FloatArray, float]:
     if not length > 0:
         raise check.fail("the path has no length; a road needs at least three points")
     gap = float(np.hypot(*(line[-1] - line[0])))
-    if pen.value[-1][0] == "closePath" or gap <= CLOSED_SHARE * length:
+    if commands[-1][0] == "closePath" or gap <= CLOSED_SHARE * length:
         gap = 0.0
     along, wanted = np.concatenate([[0.0], np.cumsum(steps)]), np.arange(SAMPLES) * length / SAMPLES
     return np.stack([np.interp(wanted, along, line[:, axis]) for axis in (0, 1)], axis=1), gap
@@ -183,11 +197,17 @@ def _stroke_width(attributes: dict[str, str]) -> float | None:
 
 def _transformed(check: Checker, transform: Transform, text: str) -> Transform:
     """Return a transform with those of an element's attribute applied before it."""
-    for name, arguments in re.findall(r"(\w+)\s*\(([^)]*)\)", text):
+    for call in text.split(")"):
+        name, is_call, arguments = call.partition("(")
+        if not is_call:
+            continue
+        name = name.strip(" ,\t\r\n")
         values = [float(value) for value in _NUMBER.findall(arguments)]
         counts = {"matrix": (6,), "translate": (1, 2), "scale": (1, 2), "rotate": (1, 3), "skewX": (1,), "skewY": (1,)}
         if len(values) not in counts.get(name, ()):
-            raise check.fail(f"transform {name}({arguments[:40]}) cannot be read")
+            raise check.fail(f"transform {name[:40]}({arguments[:40]}) cannot be read")
+        if any(abs(value) > MAX_NUMBER for value in values):
+            raise check.fail(f"the numbers of transform {name}({arguments[:40]}) must be within {MAX_NUMBER:,.0f} of 0")
         if name == "matrix":
             transform = transform.transform(values)
         elif name == "translate":

@@ -117,3 +117,40 @@ def test_the_example_is_as_long_as_the_real_circuit() -> None:
     """5,793 m, a tenth of a percent more or less."""
     track, _ = track_of(PROJECT_ROOT / "examples" / "circuit.csv", Reading(scale=1.5))
     assert track.length / 1.5 == pytest.approx(5_793, rel=1e-3)
+
+
+@pytest.mark.parametrize(("wide", "half_width"), [(None, 500.0), (None, 10_000.0), (800.0, None)])
+def test_a_road_that_fills_its_loop_is_refused(wide: float | None, half_width: float | None, tmp_path: Path) -> None:
+    """Nothing would be left inside, whether the file or --half-width says so."""
+    rows = ring_rows(left=wide or 14.0, right=wide or 14.0, radius=85.0)
+    path = write(tmp_path, "a.csv", csv_text(rows))
+    with pytest.raises(TrackError, match=r"leaves nothing inside such a loop; take half-widths below 8[45]\."):
+        track_of(path, Reading(half_width=half_width))
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("all", "all tracks of a folder"),
+        ("scripted.json", "the path of a file"),
+        ("procedural:3", "a set of generated tracks"),
+        ("procedural-7-12", "a generated track"),
+    ],
+)
+def test_names_that_mean_something_else_are_refused(name: str, meaning: str, tmp_path: Path) -> None:
+    """As --track-id could not name the track again."""
+    (road,) = read_roads(write(tmp_path, "a.csv", csv_text(ring_rows())), Reading())
+    road.id = name
+    with pytest.raises(TrackError, match=f"no track can have the id '{name}', as --track-id takes it for {meaning};"):
+        make_track(road, Reading())
+
+
+@pytest.mark.parametrize(
+    ("radius", "advice"), [(9.87e6, r"take a --scale of 0\.000242 at most"), (1e9, "no --scale is small enough")]
+)
+def test_a_scale_that_would_do_is_never_zero(radius: float, advice: str, tmp_path: Path) -> None:
+    """It is named to three digits, and only if it is allowed."""
+    (road,) = read_roads(write(tmp_path, "a.csv", csv_text(ring_rows())), Reading())
+    road.points *= radius / 200
+    with pytest.raises(TrackError, match=advice):
+        make_track(road, Reading())

@@ -67,6 +67,10 @@ def test_every_closed_path_is_a_track(tmp_path: Path) -> None:
         (svg(f'<path d="{RING}" transform="scale(1e300)"/>'), "its transforms move it out of sight"),
         (svg('<path d="M0 0Z"/>'), "the path has no length"),
         (svg(f'<path d="{RING}" transform="spin(3)"/>'), r"transform spin\(3\) cannot be read"),
+        (svg(f'<path d="{RING}" transform="rotate(1e999)"/>'), "transform rotate.1e999. must be within 10,000,000"),
+        (svg(f'<path d="{RING}"/>' * 101), "expected at most 100 paths; keep those that are roads"),
+        (svg(f'<path d="M0 0{"L1 1" * 130_000}Z"/>'), "expected paths of at most 500,000 characters in all"),
+        (svg(f'<path d="M0 0{"L1 1" * 20_000}Z"/>'), "expected paths of at most 20,000 pieces in all"),
         (f'<!DOCTYPE svg [<!ENTITY a "aaaa">]>{svg("&a;")}', "it declares entities, which may be endless"),
     ],
 )
@@ -74,3 +78,19 @@ def test_a_wrong_drawing_is_refused(content: str, message: str, tmp_path: Path) 
     """In one line."""
     with pytest.raises(TrackError, match=message):
         read_roads(write(tmp_path, "a.svg", content), Reading())
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<g>" * 100_000 + "</g>" * 100_000,
+        f'<g stroke-width="{"1" * 200_000}x"/>',
+        f'<g transform="{"a(" * 200_000}"/>',
+        f'<g transform="{"a" * 200_000}"/>',
+    ],
+)
+def test_reading_takes_time_in_step_with_the_file(content: str, tmp_path: Path) -> None:
+    """However deep it is nested, and however long its attributes are."""
+    with pytest.raises(TrackError, match=r"it has no <path>|transform a\(.* cannot be read"):
+        read_roads(write(tmp_path, "a.svg", svg(content)), Reading())
