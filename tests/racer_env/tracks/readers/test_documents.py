@@ -94,7 +94,7 @@ def test_a_wrong_point_is_refused(point: Any, message: str, tmp_path: Path) -> N
         ("[[[[[[[[[[[[[[1, 2, 3]]]]]]]]]]]]]]", "holds no list of points"),
         ("[" * 100_000, "nested too deeply"),
         (f"[[{'1' * 5000}, 2, 3]]", "holds a whole number of thousands of digits"),
-        (json.dumps([[[1, 2, 3]]] * 101), "expected at most 100 roads in a file, got 101; split it"),
+        (json.dumps([entries("halfWidth")] * 101), "expected at most 100 roads in a file, got 101; split it"),
         (json.dumps(entries()), "width may be half of .* say --width-is half or --width-is full"),
     ],
 )

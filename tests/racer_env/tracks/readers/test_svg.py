@@ -64,7 +64,7 @@ def test_every_closed_path_is_a_track(tmp_path: Path) -> None:
         (svg('<path d="M0 0 L 5 Z"/>'), "its d cannot be read"),
         (svg('<path d="M0 0 A 5 Z"/>'), "its d cannot be read"),
         (svg('<path d="M0 0 L1e999 5 L 5 5Z"/>'), "its coordinates must be within 10,000,000 of 0"),
-        (svg(f'<path d="{RING}" transform="scale(1e300)"/>'), "its transforms move it out of sight"),
+        (svg(f'<path d="{RING}" transform="scale(1e6) scale(1e6)"/>'), "its transforms move it out of sight"),
         (svg('<path d="M0 0Z"/>'), "the path has no length"),
         (svg(f'<path d="{RING}" transform="spin(3)"/>'), r"transform spin\(3\) cannot be read"),
         (svg(f'<path d="{RING}" transform="rotate(1e999)"/>'), "transform rotate.1e999. must be within 10,000,000"),
