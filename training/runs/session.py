@@ -13,7 +13,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecNormalize
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from racer_env.errors import ModelError, TrainingError
+from racer_env.errors import ModelError
 from racer_env.tracks.names import VALIDATION_SEED
 from training.algorithms.settings import as_document
 from training.checkpoints.files import BEST, FINAL, model_path
@@ -60,7 +60,7 @@ def carry_out(plan: Plan) -> int:
         try:
             model, env = _begin(plan, run, transitions)
             return train(run, model, env)
-        except (KeyboardInterrupt, ModelError, TrainingError):
+        except BaseException:  # whatever ended it
             is_trained = model is not None and model.num_timesteps > run.first_step
             if not is_trained and is_new:  # its name stays free
                 shutil.rmtree(run.log_dir, ignore_errors=True)
