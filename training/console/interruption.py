@@ -25,6 +25,15 @@ class Interrupted(KeyboardInterrupt):
         self.exit_code = 128 + signal_number
 
 
+def interruption_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """Return the interruption that an exception is, or a SystemError comes from; None is neither.
+
+    Compiled code, Numba's for one, may return after a Ctrl-C as if nothing had been; Python makes a SystemError of it.
+    """
+    cause = error.__cause__ if isinstance(error, SystemError) else error
+    return cause if isinstance(cause, KeyboardInterrupt) else None
+
+
 class Interruption:
     """While it is entered, the first signal raises ``Interrupted`` and a second one ends the process at once.
 

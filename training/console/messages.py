@@ -16,8 +16,12 @@ MAX_NAMES = 4  # most names in a sentence
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message, or the exception's name if it has none."""
-    return str(error).splitlines()[0] if str(error).strip() else type(error).__name__
+    """Return the first line of an exception's message, or the exception's name if it has none, or none to be read."""
+    try:
+        text = str(error).strip()
+    except (Exception, SystemExit):  # code of the user's may define how it is written
+        text = ""
+    return text.splitlines()[0] if text else type(error).__name__
 
 
 def command_line(parts: Sequence[str]) -> str:

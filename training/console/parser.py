@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from racer_env.errors import ConfigError, RacerError, TrackError
 from racer_env.packages import import_failure, need
 from racer_env.tracks.names import expand_names
+from training.console.interruption import interruption_behind
 from training.console.messages import complain
 from training.console.streams import prepare_streams
 
@@ -99,23 +100,12 @@ def run_script(body: Callable[[Options], int], options: Options, needs: Sequence
     except OSError as error:
         complain(f"cannot use {error.filename or 'a file'}: {error.strerror or error}")
     except (KeyboardInterrupt, SystemError) as error:
-        interruption = _interruption_behind(error)
+        interruption = interruption_behind(error)
         if interruption is None:
             raise
         print("interrupted", file=sys.stderr)
         return getattr(interruption, "exit_code", INTERRUPTED)
     return COULD_NOT_RUN
-
-
-def _interruption_behind(error: BaseException) -> KeyboardInterrupt | None:
-    """Return the interruption that an exception is or comes from.
-
-    Compiled code, Numba's for one, may return after a Ctrl-C as if nothing had been; Python makes a SystemError of it.
-    """
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, KeyboardInterrupt):
-        cause = cause.__cause__
-    return cause
 
 
 def leave(code: int) -> NoReturn:

@@ -5,7 +5,6 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-import traceback
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from racer_env.errors import ConfigError
 from racer_env.files import read_file
 from training.checkpoints.data import ModelData
 from training.console.messages import first_line
+from training.runs.own_code import named
 from training.runs.recorded import recorded_values
 
 MAX_SOURCE = 1_000_000  # bytes of a file
@@ -47,10 +47,6 @@ class Brought:
     def as_document(self) -> dict[str, str]:
         """Return it for a run's record and for models."""
         return {"name": self.name, "file": str(self.file), "digest": self.digest}
-
-    def failure(self, error: BaseException) -> str:
-        """Return an exception that it raised in words, with the file and the line."""
-        return _failure(error, self.file)
 
 
 def add_arguments(group: argparse._ArgumentGroup) -> None:
@@ -118,11 +114,8 @@ def bring(kind: str, name: str, digest: str | None = None) -> Brought:
     found = hashlib.sha256(content).hexdigest()
     if digest not in (None, found):
         raise ConfigError(f"{file} has changed since (SHA-256 {found[:8]}, it was {str(digest)[:8]})")
-    try:
-        module = _imported(place, file, content)
-    except (Exception, SystemExit) as error:  # whatever is in it
-        raise ConfigError(f"--{kind} {name}: importing it raised {_failure(error, file)}") from error
-    value = getattr(module, attribute, None)
+    with named(f"--{kind} {name}: importing it", file, ConfigError):
+        value = getattr(_imported(place, file, content), attribute, None)
     if not callable(value):
         what = f"{attribute} in it is of the type {type(value).__name__}" if value is not None else f"no {attribute}"
         raise ConfigError(f"--{kind} {name}: {file} has {what}; expected a {KINDS[kind][0].lower()}")
@@ -140,12 +133,15 @@ def _file_of(kind: str, place: str) -> Path:
         if not path.is_file():
             raise _MissingError(f"--{kind}: there is no file {path}")
         return path
-    try:
+    with named(f"--{kind}: finding the module {place!r}", Path(place), ConfigError):  # a package above it is imported
         spec = importlib.util.find_spec(place)
-    except (Exception, SystemExit) as error:  # a package above it is imported
-        raise ConfigError(f"--{kind}: cannot find the module {place!r}: {first_line(error)}") from error
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+    if spec is None:
         raise _MissingError(f"--{kind}: there is no Python module {place!r}; the name of a file ends in .py")
+    if spec.origin is None or not spec.origin.endswith(".py"):
+        raise ConfigError(
+            f"--{kind}: the module {place!r} has no Python file, of which the run would keep a digest; call what is in "
+            "it from a file of your own"
+        )
     return Path(spec.origin).resolve()
 
 
@@ -158,14 +154,6 @@ def _imported(place: str, file: Path, content: bytes) -> types.ModuleType:
     sys.modules[module.__name__] = module  # where dataclasses look for it
     exec(compile(content, str(file), "exec"), vars(module))
     return module
-
-
-def _failure(error: BaseException, file: Path) -> str:
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(file)]
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        lines.append(error.lineno)
-    place = f" ({file}, line {lines[-1]})" if lines else ""
-    return f"{type(error).__name__}: {first_line(error)}{place}"
 
 
 def _carried(kind: str, resumed: ModelData, logs_dir: Path) -> Brought | None:

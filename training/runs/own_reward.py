@@ -1,5 +1,6 @@
 """A reward of the user's own in the place of the game's: a Python function, called once a step for all cars."""
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,10 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, unwrap_vec_w
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
 from racer_env.contract import ACTION_SIZE
-from racer_env.errors import OwnCodeError, RacerError
+from racer_env.errors import OwnCodeError
 from racer_env.vec_env import RacerVecEnv
 from training.runs.brought import Brought
+from training.runs.own_code import named
 from training.runs.reward_function import reward_function
 
 Rewards = npt.NDArray[np.float32]
@@ -84,22 +86,25 @@ class OwnReward(VecEnvWrapper):
         fixed_records = np.frombuffer(records.tobytes(), records.dtype)
         given = (_fixed(reached), fixed_records, _fixed(self._actions), _fixed(rewards))
         try:
-            result = self._function(*given, before=self._before)
-        except RacerError:
-            raise
-        except Exception as error:  # whatever is in it
-            hint = "; its arrays are not to be changed, make new ones" if "read-only" in str(error) else ""
-            raise OwnCodeError(f"the reward {self._reward.name} raised {self._reward.failure(error)}{hint}") from error
+            with named(f"the reward {self._reward.name}", self._reward.file):
+                result = self._function(*given, before=self._before)
+        except OwnCodeError as error:
+            if "read-only" not in str(error):
+                raise
+            raise OwnCodeError(f"{error}; its arrays are not to be changed, make new ones") from error.__cause__
         self.paid = self._checked(result)
         actions = np.where(dones[:, None], np.float32(0.0), self._actions)
         self._before = Before(_fixed(observations), _fixed(actions), _fixed(dones))
         return observations, self.paid, dones, infos
 
     def _checked(self, result: Any) -> Rewards:
-        try:
-            paid = np.asarray(result)
-        except Exception:  # lists of unequal lengths, tensors elsewhere
-            paid = np.asarray(None)
+        if inspect.iscoroutine(result):
+            result.close()  # or Python warns that nobody waits for it
+        with named(f"the result of the reward {self._reward.name}", self._reward.file):
+            try:
+                paid = np.asarray(result)
+            except Exception:  # lists of unequal lengths, tensors elsewhere
+                paid = np.asarray(None)
         if paid.dtype.kind not in "fiu" or paid.shape != (self.num_envs,):
             got = f"{paid.dtype} of shape {paid.shape}" if paid.dtype.kind != "O" else type(result).__name__
             raise OwnCodeError(

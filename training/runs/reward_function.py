@@ -6,6 +6,7 @@ from typing import Any
 
 from racer_env.errors import ConfigError
 from training.runs.brought import Brought
+from training.runs.own_code import named
 
 
 def reward_function(reward: Brought) -> Callable[..., Any]:
@@ -14,14 +15,27 @@ def reward_function(reward: Brought) -> Callable[..., Any]:
     Raises:
         ConfigError: It cannot be made, or takes other arguments.
     """
-    try:
+    with named(f"--reward {reward.name}: making it", reward.file, ConfigError):
         made: Callable[..., Any] = reward.value() if isinstance(reward.value, type) else reward.value
-    except Exception as error:  # whatever is in it
-        raise ConfigError(f"--reward {reward.name}: making it raised {reward.failure(error)}") from error
+    with named(f"--reward {reward.name}: asking for its arguments", reward.file, ConfigError, passing=(ConfigError,)):
+        compares = _compares(made, reward)
+    if compares:
+        return lambda observations, infos, actions, rewards, before: made(
+            observations, infos, actions, rewards, before=before
+        )
+    return lambda observations, infos, actions, rewards, before: made(observations, infos, actions, rewards)
+
+
+def _compares(made: Callable[..., Any], reward: Brought) -> bool:
+    """Return whether a function takes what was before a step, too.
+
+    Raises:
+        ConfigError: It takes other arguments.
+    """
     try:
         signature = inspect.signature(made)
     except (TypeError, ValueError):  # what is not written in Python may not tell
-        return lambda observations, infos, actions, rewards, before: made(observations, infos, actions, rewards)
+        return False
     compares = "before" in signature.parameters
     try:
         signature.bind(*range(4), **({"before": None} if compares else {}))
@@ -30,8 +44,4 @@ def reward_function(reward: Brought) -> Callable[..., Any]:
             f"--reward {reward.name}: it must take observations, infos, actions and rewards, and it may take before; "
             f"it takes {signature}"
         ) from error
-    if compares:
-        return lambda observations, infos, actions, rewards, before: made(
-            observations, infos, actions, rewards, before=before
-        )
-    return lambda observations, infos, actions, rewards, before: made(observations, infos, actions, rewards)
+    return compares

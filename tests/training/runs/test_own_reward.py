@@ -1,6 +1,8 @@
 """Rewards of the user's own: what they are given, what they may return, and that they change a driver."""
 
+import gc
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +108,9 @@ def test_what_a_reward_is_given(tmp_path: Path, engine_url: str, action_repeat: 
         ("observations[0] = 1", r"read-only .*line 2\); its arrays are not to be changed, make new ones"),
         ("infos['lap'][0] = 1", r"read-only .*line 2\)"),
         ("return infos['sped']", r"ValueError: no field of name sped .*rewards.py, line 2\)$"),
-        ("raise SystemError", r"raised SystemError: SystemError .*line 2\)"),
+        ("raise SystemError", r"raised SystemError \(.*line 2\)"),
+        ("raise SystemExit", r"rewards.py:own raised SystemExit \(.*line 2\)"),
+        ("from racer_env.errors import RacerError; raise RacerError('mine')", r"raised RacerError: mine \(.*line 2\)"),
     ],
 )
 def test_wrong_results_are_one_line(tmp_path: Path, body: str, message: str) -> None:
@@ -119,6 +123,25 @@ def test_wrong_results_are_one_line(tmp_path: Path, body: str, message: str) -> 
     assert "\n" not in str(refused.value)
 
 
+def test_a_coroutine_is_one_line(tmp_path: Path) -> None:
+    """Without Python's warning that nobody waited for it."""
+    env = paying(tmp_path, "own", "async def own(observations, infos, actions, rewards):\n    return rewards\n")
+    env.reset()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(RacerError, match="got coroutine"):
+            env.step(np.zeros((3, 3)))
+        gc.collect()
+    assert not told
+
+
+ODD = """class Odd:
+    def __call__(self, observations, infos, actions, rewards): return rewards
+    def __getattr__(self, name): raise RuntimeError('hm')
+own = Odd()
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -129,6 +152,9 @@ def test_wrong_results_are_one_line(tmp_path: Path, body: str, message: str) -> 
         ("own", "def own(:", r"importing it raised SyntaxError: .*rewards.py, line 1\)"),
         ("own", "import sys\nsys.exit(3)", "importing it raised SystemExit"),
         ("Own", "class Own:\n    def __init__(self, size): pass", "making it raised TypeError"),
+        ("Own", "class Own:\n    def __init__(self): raise SystemExit", "making it raised SystemExit .*, line 2"),
+        ("own", "def __getattr__(name): raise ValueError('boom')", "importing it raised ValueError: boom .*, line 1"),
+        ("own", ODD, "asking for its arguments raised RuntimeError: hm .*, line 3"),
     ],
 )
 def test_what_is_no_reward_is_refused(
@@ -149,7 +175,7 @@ def test_what_is_no_reward_is_refused(
         ("rewards.py", "--reward must be MODULE_OR_FILE:FUNCTION, such as rewards.py:smooth, got 'rewards.py'"),
         ("missing.py:own", "there is no file .*missing.py"),
         ("missing_module:own", "there is no Python module 'missing_module'; the name of a file ends in .py"),
-        ("math:sqrt", "there is no Python module 'math'"),
+        ("math:sqrt", "the module 'math' has no Python file, of which the run would keep a digest; call what is in it"),
         ("a b:own", "there is no Python module 'a b'"),
     ],
 )
@@ -205,10 +231,10 @@ def test_other_algorithms_have_it_too(tmp_path: Path) -> None:
 def test_a_reward_that_fails_at_once_leaves_the_name_free(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One that fails later leaves what was trained."""
     file = tmp_path / "rewards.py"
-    file.write_text("def own(observations, infos, actions, rewards):\n    return 1 / 0\n", encoding="utf-8")
+    file.write_text("def own(observations, infos, actions, rewards):\n    raise SystemExit\n", encoding="utf-8")
     arguments = ["--timesteps", "8192", "--run-name", "own", "--eval-freq", "0", *folders(tmp_path), "--reward"]
     assert train_ppo.main([*arguments, f"{file}:own"]) == 2
-    assert capsys.readouterr().err.endswith(f"raised ZeroDivisionError: division by zero ({file}, line 2)\n")
+    assert capsys.readouterr().err.endswith(f"raised SystemExit ({file}, line 2)\n")
     assert not (tmp_path / "logs" / "own").exists()
     file.write_text(LEFT, encoding="utf-8")
     assert train_ppo.main([*arguments, f"{file}:later"]) == 2
