@@ -49,7 +49,10 @@ def test_the_page_s_wrapper_is_below_the_normalisation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{HEAD}        return observations, rewards[:1], dones, infos", r"must return rewards, .*\(3,\), got \(1,\)"),
+        (
+            f"{HEAD}        return observations, rewards[:1], dones, infos",
+            r"must return rewards, .*\(3,\), got float32 of shape \(1,\)",
+        ),
         (f"{HEAD}        return observations * np.nan, rewards, dones, infos", "observations, finite numbers, got nan"),
         (f"{HEAD}        return observations, rewards, dones, []", "must return infos, 3 of them, got 0"),
         (f"{HEAD}        1 / 0", r"raised ZeroDivisionError: division by zero .*wrappers.py, line 9\)"),
@@ -77,8 +80,8 @@ def test_the_page_s_wrapper_is_below_the_normalisation(tmp_path: Path) -> None:
             f"{HEAD}        return observations, rewards, dones == 0, [{ENDS}] * 3",
             r"terminal observations, .*\(14,\), got 3",
         ),
-        (f"{HEAD}{ACTS}np.nan * actions)", r"raised ActionError: .* steer of car 0 is nan \(.*, line 11\)"),
-        (f"{HEAD}{ACTS}actions[:1])", r"raised ActionError: .*; got \(1, 3\) \(.*, line 11\)"),
+        (f"{HEAD}{ACTS}np.nan * actions)", r"raised ActionError: .* steer of car 0 is nan \(.*, line 8\)"),
+        (f"{HEAD}{ACTS}actions[:1])", r"raised ActionError: .*; got \(1, 3\) \(.*, line 8\)"),
         (
             f"{HEAD}        pass\n    def __init__(self, venv): self.venv = venv",
             r"must call super\(\).__init__\(venv\)",
