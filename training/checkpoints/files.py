@@ -114,6 +114,12 @@ def is_model_or_run(name: str, models_dir: Path) -> bool:
     )
 
 
+def note_own_pretrained(own: Path, bundled: Path) -> None:
+    """Say that the name of the bundled driver stands for a model of the user, and where the bundled one is."""
+    instead = f"; the driver that comes with the project is {bundled}" if bundled.is_file() else ""
+    note(f"{PRETRAINED} is {own} here, a model of your own{instead}")
+
+
 def models_of(folder: Path, run: str) -> list[Path]:
     """Return all models of a run, in no particular order."""
     return [file for file in _models_in(folder) if run_of(file) == run != file.stem]

@@ -8,7 +8,7 @@ from racer_env.physics import Physics
 from racer_env.project import PRETRAINED_DRIVER
 from training.checkpoints.checkpoint import find_checkpoint
 from training.checkpoints.data import check_physics
-from training.checkpoints.files import PRETRAINED, find_model, is_model_or_run
+from training.checkpoints.files import PRETRAINED, find_model, is_model_or_run, note_own_pretrained
 from training.console.arguments import MODELS_DIR
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
@@ -76,6 +76,8 @@ def load_driver(
         driver = load_onnx_driver(exported, checked, statistics=vecnorm, normalises=normalise)
         return replace(driver, given=str(name))
     checkpoint = find_checkpoint(name, models_dir, statistics=vecnorm, normalises=normalise)
+    if str(name) == PRETRAINED:
+        note_own_pretrained(checkpoint.data.path, PRETRAINED_DRIVER)
     algorithm = checkpoint.data.algorithm
     if not deterministic and not algorithm.is_stochastic:
         raise ModelError(f"{name} is a {algorithm.name} model, whose policy has no noise; leave out --no-deterministic")

@@ -15,7 +15,7 @@ from training.algorithms.presets import Preset, preset_names, preset_path, read_
 from training.algorithms.settings import described, override
 from training.checkpoints.checkpoint import Checkpoint, find_checkpoint
 from training.checkpoints.data import ModelData
-from training.checkpoints.files import PRETRAINED, is_model_or_run
+from training.checkpoints.files import PRETRAINED, is_model_or_run, note_own_pretrained
 from training.checkpoints.statistics import NONE
 from training.console.arguments import LOGS_DIR, MODELS_DIR, add_statistics_arguments, add_track_arguments, track_flags
 from training.console.bridges import add_bridge_argument
@@ -380,4 +380,6 @@ def _beginning(arguments: argparse.Namespace) -> Checkpoint | None:
         return None
     normalises = not arguments.no_vecnorm
     found = find_checkpoint(named, arguments.models_dir, statistics=arguments.vecnorm, normalises=normalises)
+    if arguments.initialize_from == PRETRAINED == named:
+        note_own_pretrained(found.data.path, PRETRAINED_MODEL)
     return found if normalises else dataclasses.replace(found, statistics=NONE)
