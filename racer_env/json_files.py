@@ -13,19 +13,20 @@ from racer_env.files import read_file
 MAX_JSON = 8_000_000  # bytes; the par times of 16,384 tracks have fewer, and a track of 1,000 points a fiftieth
 
 
-def read_json(path: Path, error: type[RacerError], what: str) -> Any:
+def read_json(path: Path, error: type[RacerError], what: str, encoding: str = "utf-8") -> Any:
     """Read a JSON file.
 
     Args:
         path: Path of the file.
         error: Exception class to raise.
         what: What the file should be, for the message ("track", "configuration").
+        encoding: "utf-8-sig" also takes a byte order mark, which the game's own files may not have.
 
     Raises:
         error: The file is missing, unreadable, too large, or not JSON.
     """
     try:
-        return json.loads(read_file(path, MAX_JSON).decode())
+        return json.loads(read_file(path, MAX_JSON).decode(encoding))
     except FileNotFoundError as missing:
         raise error(f"{what} file not found: {path}") from missing
     except (OSError, UnicodeDecodeError) as unreadable:

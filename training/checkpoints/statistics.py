@@ -12,6 +12,9 @@ from racer_env.contract import OBSERVATION_SIZE
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker
 
+# Beyond these, sums and quotients of statistics overflow; what is observed lies within [-1, 1].
+LEAST, MOST = 1e-30, 1e30
+
 
 @dataclass(frozen=True)
 class Normalisation:
@@ -97,6 +100,8 @@ def parse_normalisation(values: dict[str, Any], check: Checker) -> Normalisation
     mean, variance = (tuple(check.number(value, key) for value in values[key]) for key in ("obs_mean", "obs_var"))
     if min(variance) < 0:
         raise check.fail("obs_var must not be negative")
+    for key, numbers in (("obs_mean", mean), ("obs_var", variance)):
+        _check_size(max(numbers, key=abs), key, check)
     _check_above_zero(values, ("clip_obs", "epsilon"), check)
     return Normalisation(mean, variance, float(values["clip_obs"]), float(values["epsilon"]))
 
@@ -136,6 +141,8 @@ def parse_statistics(document: Any, where: str) -> Statistics:
     )
     if statistics.return_var < 0:
         raise check.fail("return_var must not be negative")
+    for name in ("return_mean", "return_var"):
+        _check_size(getattr(statistics, name), name, check)
     if not 0 <= statistics.gamma <= 1:
         raise check.fail(f"gamma must be from 0 to 1, got {statistics.gamma:g}")
     return statistics
@@ -145,3 +152,11 @@ def _check_above_zero(values: dict[str, Any], names: Iterable[str], check: Check
     for name in names:
         if check.number(values[name], name) <= 0:
             raise check.fail(f"{name} must be above 0, got {values[name]:g}")
+        if values[name] < LEAST:
+            raise check.fail(f"{name} must be at least {LEAST:g}, got {values[name]:g}")
+        _check_size(values[name], name, check)
+
+
+def _check_size(value: float, name: str, check: Checker) -> None:
+    if abs(value) > MOST:
+        raise check.fail(f"{name} must be within +-{MOST:g}, got {value:g}")

@@ -1,6 +1,7 @@
 """ONNX files that drive without PyTorch, stable-baselines3 or pickles: exported ones, and those of other programs."""
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,7 @@ def _assumed(network: Network, statistics: Path | None, normalises: bool) -> tup
     """Return what is assumed of a driver that says nothing about itself, and say it."""
     path, signature = network.path, network.signature
     file = statistics or statistics_beside(path)
-    beside = read_beside(file) if normalises and (statistics is not None or file.exists()) else None
+    beside = read_beside(file) if normalises and (statistics is not None or os.path.lexists(file)) else None
     repeat = 1 if beside is None or beside.action_repeat is None else beside.action_repeat
     normalise, takes = None, f"raw observations, as there is no {STATISTICS_NAME} beside it"
     if not normalises:
@@ -147,6 +148,7 @@ def _assumed(network: Network, statistics: Path | None, normalises: bool) -> tup
         takes = f"raw observations, as the mean in {file} is part of it"
     elif beside is not None:
         normalise, takes = beside.normalise, f"observations normalised with {file}"
+        takes += " (--no-vecnorm, if it normalises them itself)" if statistics is None else ""
     among = f" of {in_short(signature.outputs)}" if len(signature.outputs) > 1 else ""
     note(
         f"{path} says nothing about itself, so this is assumed: it takes {takes}; its output "

@@ -13,6 +13,8 @@ from training.console.messages import first_line
 from training.drivers.onnx_files import read_onnx
 from training.drivers.signature import signature_of, stored_rows
 
+ROUNDING = 1e-3  # of numbers that another program has written with a few digits
+
 
 class Network:
     """A network that maps observations to actions.
@@ -73,6 +75,9 @@ class Network:
         return result
 
     def stores(self, numbers: npt.ArrayLike) -> bool:
-        """Return whether 14 numbers, not all of them zero, are stored in the network, to single precision."""
+        """Return whether 14 numbers, not all of them zero, or their negatives are stored, in full or rounded."""
         wanted = np.asarray(numbers)
-        return bool(wanted.any()) and any(np.allclose(row, wanted, rtol=1e-6, atol=1e-9) for row in self._rows)
+        slack = ROUNDING * np.abs(wanted).max()
+        return bool(wanted.any()) and any(
+            np.allclose(row, sign * wanted, rtol=ROUNDING, atol=slack) for row in self._rows for sign in (1, -1)
+        )

@@ -13,10 +13,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
-from racer_env.project import PRETRAINED_DRIVER
+from racer_env.project import PRETRAINED_DRIVER, PRETRAINED_MODEL
+from tests.helpers import make_link
 from training import evaluate
+from training.algorithms.members.ppo import ALGORITHM as PPO
 from training.drivers.exported import load_onnx_driver
 from training.drivers.loading import load_driver
+from training.runs.options import make_options, make_parser
 
 FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
 OBSERVATIONS = np.random.default_rng(0).random((5, 14), dtype=np.float32)
@@ -154,7 +157,7 @@ def test_statistics_beside_it_are_used(tmp_path: Path, name: str, capsys: pytest
     driver = load_onnx_driver(path, load_physics())
     assert driver(OBSERVATIONS) == pytest.approx(NORMALISED, abs=1e-6)
     told = capsys.readouterr().err
-    assert f"it takes observations normalised with {path.with_name(name)}; its output" in told
+    assert f"it takes observations normalised with {path.with_name(name)} (--no-vecnorm, if it norm" in told
     assert "its output 'mu' is steer, throttle, brake, which are clipped to their ranges outside it only" in told
     assert "each action is held for 1 tick; its tracks and reward weights are unknown" in told
     assert "does not say on which physics it was trained" in told
@@ -186,6 +189,57 @@ def test_nothing_is_normalised_twice(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
 
 
+@pytest.mark.parametrize("change", [lambda mean: -mean, lambda mean: mean.round(4), lambda mean: mean.astype("f2")])
+def test_a_mean_that_is_negative_or_rounded_is_known_again(tmp_path: Path, change: Any) -> None:
+    """Other programs add its negative, or write a few digits of it; then nothing is normalised twice."""
+    mean = np.random.default_rng(2).uniform(-1, 1, 14)
+    nodes = [helper.make_node("Add", ["state", "m"], ["shifted"]), helper.make_node("Neg", ["mu"], ["actions"])]
+    nodes.append(helper.make_node("ReduceSum", ["shifted"], ["sum"], keepdims=1))
+    path = made(tmp_path / "theirs.onnx", nodes=nodes, outputs=["mu", "sum"])
+    model = onnx.load(path)
+    model.graph.initializer.append(numpy_helper.from_array(change(mean).astype(np.float32), "m"))
+    path.write_bytes(model.SerializeToString())
+    with_statistics(path, {**STATS, "obs_mean": mean.tolist()})
+    assert load_onnx_driver(path, None)(OBSERVATIONS) == pytest.approx(EXPECTED, abs=1e-6)
+    with_statistics(path, {**STATS, "obs_mean": (mean * 1.01).tolist()})
+    assert load_onnx_driver(path, None)(OBSERVATIONS) != pytest.approx(EXPECTED, abs=1e-6)
+
+
+def test_what_another_program_adds_to_statistics_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Keys of its own, and a byte order mark."""
+    path = made(tmp_path / "theirs.onnx")
+    content = json.dumps({**STATS, "gamma": 0.99, "author": "me"})
+    (tmp_path / "vecnorm_stats.json").write_text(content, encoding="utf-8-sig")
+    assert load_onnx_driver(path, None)(OBSERVATIONS) == pytest.approx(NORMALISED, abs=1e-6)
+    assert "vecnorm_stats.json also holds gamma, author, which is not known here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["nowhere.json", "vecnorm_stats.json"])
+def test_a_link_to_no_statistics_is_an_error(tmp_path: Path, target: str) -> None:
+    """It leads nowhere, or in a circle; that there were to be statistics is known."""
+    path = made(tmp_path / "theirs.onnx")
+    make_link(tmp_path / "vecnorm_stats.json", tmp_path / target)
+    with pytest.raises(ModelError, match="vecnorm_stats.json is a link that leads to no file"):
+        load_onnx_driver(path, None)
+
+
+def test_a_model_named_as_the_bundled_driver_is_said(
+    fresh_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the file of the bundled one."""
+    load_driver("pretrained", None, models_dir=tmp_path)
+    assert capsys.readouterr().err == ""
+    own = tmp_path / "pretrained_final.zip"
+    shutil.copy(fresh_model, own)
+    load_driver("pretrained", None, models_dir=tmp_path)
+    told = capsys.readouterr().err
+    assert told.startswith(f"note: pretrained is {own} here, a model of your own; the driver that comes with the")
+    assert f"is {PRETRAINED_DRIVER}" in told
+    options = ["--initialize-from", "pretrained", "--models-dir", str(tmp_path)]
+    make_options(PPO, make_parser(PPO).parse_args(options))
+    assert f"is {PRETRAINED_MODEL}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -196,7 +250,7 @@ def test_nothing_is_normalised_twice(tmp_path: Path, capsys: pytest.CaptureFixtu
         ({**STATS, "obs_var": [1.0] * 13}, "obs_var must be a list of 14 numbers"),
         ({**STATS, "clip_obs": None}, "clip_obs must be a number, got None"),
         ({**STATS, "action_repeat": 61}, "action_repeat must be at most 60, got 61"),
-        ({**STATS, "gamma": 0.99}, "unknown key 'gamma' in the statistics; allowed: obs_mean, obs_var"),
+        ({**STATS, "epsilon": 5e-324}, "epsilon must be at least 1e-30"),
         ({"obs_mean": [0.0] * 14}, "the statistics lacks the key 'obs_var'"),
         ([1, 2], "the statistics must be an object, got list"),
     ],
