@@ -21,12 +21,19 @@ ACTIVATIONS = {
     "softplus": "Softplus",
     "sigmoid": "Sigmoid",
 }
+OPTIMISER = "optimizer_class"
 _OPTIMISERS = {"adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "sgd": "SGD"}
 # The classes that a network may be made with, as stable-baselines3 describes them beside the pickle that holds them.
 _CLASSES = {
     **{f"<class 'torch.nn.modules.activation.{kind}'>": ("torch.nn", kind) for kind in ACTIVATIONS.values()},
     **{f"<class 'torch.optim.{place}.{kind}'>": ("torch.optim", kind) for place, kind in _OPTIMISERS.items()},
 }
+# What can be told of the classes that are known, by the argument that names one.
+_KNOWN = {
+    "activation_fn": f"these activations are loaded: {', '.join(ACTIVATIONS)}",
+    OPTIMISER: f"it drives and exports, and learns on with one of these: {', '.join(_OPTIMISERS.values())}",
+}
+_USUAL_OPTIMISER, _PLAIN_OPTIMISER = (f"<class 'torch.optim.{name}'>" for name in ("adam.Adam", "sgd.SGD"))
 _PICKLE, _TYPE = ":serialized:", ":type:"
 
 
@@ -52,22 +59,29 @@ def described_network(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if name not in (_PICKLE, _TYPE)}
 
 
-def network_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+def network_of(stored: Mapping[str, Any], *, learns: bool = True) -> dict[str, Any]:
     """Return the arguments of a policy that a model's file stores, without opening a pickle; imports PyTorch.
 
+    Args:
+        stored: Arguments of the policy, as a model's file stores them.
+        learns: Whether the policy learns on; otherwise any optimiser will do.
+
     Raises:
-        ValueError: A class is not known here; the message names it.
+        ValueError: A class is not known here; the message names it, and those that are.
     """
     described = described_network(stored)
     if _PICKLE not in stored:
         return described
+    if not learns and described.get(OPTIMISER, _USUAL_OPTIMISER) not in _CLASSES:
+        # Plain SGD takes over the state of any optimiser, as it looks at none of it.
+        described = {**described, OPTIMISER: _PLAIN_OPTIMISER, "optimizer_kwargs": {}}
     if not described:
         raise ValueError("nothing says what they are")
     found: dict[str, Any] = {}
     for name, value in described.items():
         is_plain = not isinstance(value, str)
         if not is_plain and value not in _CLASSES:
-            raise ValueError(f"{name} is {value[:80]}")
+            raise ValueError(f"{name} is {value[:80]}; {_KNOWN.get(name, 'only plain layers are loaded')}")
         module, kind = ("", "") if is_plain else _CLASSES[value]
         found[name] = value if is_plain else getattr(importlib.import_module(module), kind)
     return found

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
-from training.algorithms.layers import ACTIVATIONS, network_of
+from training.algorithms.layers import network_of
 from training.checkpoints.archives import open_archive
 from training.checkpoints.attributes import TAKEN
 from training.checkpoints.data import ModelData, open_model
@@ -41,6 +41,8 @@ def load_model(
     env: VecNormalize | None,
     device: str,
     training_class: type[BaseAlgorithm] | None = None,
+    *,
+    learns: bool = True,
     **settings: Any,
 ) -> BaseAlgorithm:
     """Load a model.
@@ -54,6 +56,7 @@ def load_model(
         env: Environment to train on; None is enough to drive.
         device: PyTorch device, such as ``"cpu"``.
         training_class: Class that trains it, see ``Algorithm.training_class``; None is that of stable-baselines3.
+        learns: Whether it learns on, or begins a run; what only drives needs no optimiser that is known here.
         settings: Arguments of the algorithm that replace those in the file.
 
     Raises:
@@ -71,7 +74,7 @@ def load_model(
         "action_space": action_space,
         "n_envs": 1,
         "verbose": 0,
-        "policy_kwargs": _network_of(data),
+        "policy_kwargs": _network_of(data, learns),
     }
     try:
         content = _harmless(data, known)
@@ -82,14 +85,11 @@ def load_model(
         raise ModelError(f"cannot load {data.path} as a {algorithm.name} model: {first_line(error)}") from error
 
 
-def _network_of(data: ModelData) -> dict[str, Any]:
+def _network_of(data: ModelData, learns: bool) -> dict[str, Any]:
     try:
-        return network_of(data.attributes["policy_kwargs"])
+        return network_of(data.attributes["policy_kwargs"], learns=learns)
     except ValueError as error:
-        raise ModelError(
-            f"{data.path} has a network of its own classes, {error}; plain layers with one of these activations are "
-            f"loaded: {', '.join(ACTIVATIONS)}"
-        ) from error
+        raise ModelError(f"{data.path} has a network of its own classes, {error}") from error
 
 
 def _harmless(data: ModelData, known: Iterable[str]) -> io.BytesIO:

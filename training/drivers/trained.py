@@ -26,7 +26,7 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     """
     data = checkpoint.data
     prepare(seed, device)
-    model = load_model(data, None, device)
+    model = load_model(data, None, device, learns=False)
     model.set_random_seed(seed)  # loading has set the seed of training
     normalise = checkpoint.statistics
 

@@ -36,7 +36,7 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
     if data.algorithm.is_recurrent:
         raise ModelError(f"{data.path} is a model of {data.algorithm.name}, whose memory these files cannot hold")
     prepare(seed, "cpu")
-    model = load_model(data, None, "cpu")
+    model = load_model(data, None, "cpu", learns=False)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked
         beside = Path(temporary)
         write_files(beside, data, model, normalise)

@@ -13,10 +13,11 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.errors import ModelError
 from racer_env.vec_env import RacerVecEnv
-from tests.runs import SMALL_SAC, data_of, load, ppo, sac, td3, weights
+from tests.runs import SMALL_SAC, data_of, load, ppo, rewritten, sac, td3, weights
 from training import export_onnx
 from training.algorithms.layers import ACTIVATIONS
 from training.checkpoints.data import read_model_data
+from training.drivers.loading import load_driver
 from training.runs.changes import own_settings
 
 pytestmark = pytest.mark.timeout(60)
@@ -125,6 +126,23 @@ def test_what_is_not_known_is_refused_by_name(tmp_path: Path) -> None:
     path = save_plain(tmp_path, activation_fn=torch.nn.Hardswish)
     with pytest.raises(ModelError, match="classes, activation_fn is .*Hardswish.*these activations are loaded: tanh,"):
         load(path)
+
+
+def test_driving_needs_no_optimiser(tmp_path: Path) -> None:
+    """Learning on does, and the line then lists those that are known; features of one's own are named as such."""
+    path = save_plain(tmp_path, optimizer_class=torch.optim.Adagrad, optimizer_kwargs={"lr_decay": 0.1})
+    seen = np.zeros((1, 14), np.float32)
+    expected = stable_baselines3.PPO.load(path, device="cpu").predict(seen, deterministic=True)[0]
+    assert load_driver(path, None, normalise=False)(seen) == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(ModelError, match="optimizer_class is .*Adagrad.*learns on with one of these: Adam,"):
+        load(path)
+
+    def with_features(data: dict[str, Any]) -> None:
+        data["policy_kwargs"]["features_extractor_class"] = "<class 'mine.Features'>"
+
+    rewritten(path, path.with_suffix(".new"), with_features).replace(path)
+    with pytest.raises(ModelError, match="features_extractor_class is .*Features.*; only plain layers are loaded$"):
+        load_driver(path, None, normalise=False)
 
 
 def test_every_activation_is_one_of_pytorch() -> None:
