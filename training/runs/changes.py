@@ -6,7 +6,8 @@ from typing import Any
 
 from racer_env.config import AiConfig, load_config, parse_config
 from racer_env.errors import ConfigError
-from training.algorithms.settings import Settings, as_document, within_range
+from training.algorithms.members.ppo import MAX_LOG_STD
+from training.algorithms.settings import Settings, as_document, named_settings, within_range
 from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
 from training.console.bridges import physics_behind
 from training.console.messages import in_short
@@ -16,8 +17,19 @@ from training.runs.run import Run
 
 _WITHOUT = "observations and rewards stay as they are, as the model was trained without normalisation (--no-vecnorm)"
 _CLOSED = "what it was is a pickle in the file, which stays closed"
-# What training adds to the game where nothing asks for it: models that do not name it were trained without.
-_UNSHAPED = {"standing_share": 0.0, "steer_change_penalty": 0.0, "off_track_cost": 0.0}
+# What training adds where nothing asks for it: models that do not name it were trained without.
+_UNSHAPED: dict[str, Any] = {
+    "standing_share": 0.0,
+    "steer_change_penalty": 0.0,
+    "final_steer_change_penalty": 0.0,
+    "off_track_cost": 0.0,
+    "extra_off_track_penalty": 0.0,
+    "episode_ticks": 1_000_000,
+    "progress_withheld": 0,
+    "final_log_std": MAX_LOG_STD,
+    "plain_policy": 0,
+}
+_NOISE = ("log_std", "final_log_std")
 _BUFFERS = "stable_baselines3.common.buffers"
 # What training here leaves as it is by default, whatever a model that was trained by other means was given.
 _LEFT_OUT: dict[str, Any] = {
@@ -55,7 +67,7 @@ def changes_of(resumed: ModelData, before: Settings, options: TrainingOptions, r
     if options.no_vecnorm:
         yield _WITHOUT
     yield from _changes(known, now)
-    yield from _changes(as_document(before), as_document(run.settings))
+    yield from _changes_of_settings(resumed, before, options, run)
     statistics, gamma = options.beginning.statistics if options.beginning else None, run.settings.gamma
     if statistics is not None and statistics.norm_reward and statistics.gamma not in (before.gamma, gamma):
         yield f"rewards are scaled as gamma={gamma:g} asks from here on; they were for {statistics.gamma:g}"
@@ -78,6 +90,7 @@ def changes_of_beginning(beginning: ModelData, before: Settings, options: Traini
         yield _WITHOUT
     taken = [name for name in run.algorithm.set_anew if name != "log_std"]  # noise is told once the weights are read
     yield from _changes(*({name: getattr(settings, name) for name in taken} for settings in (before, run.settings)))
+    yield from _noise_without_effect(beginning, options)
     for kind, (_, without) in KINDS.items():
         was = beginning.get(kind, dict, None)
         if was is not None and run.brought[kind] is None:
@@ -97,7 +110,9 @@ def own_settings(data: ModelData) -> dict[str, Any]:
     network = data.algorithm.network_in(data.attributes)
     own: dict[str, Any] | None = data.get("hyperparameters", dict, None)
     if own is not None:
-        return {**_UNSHAPED, **own, **network}
+        attributes = {name: data.attributes.get(key) for name, key in data.algorithm.stored.items()}
+        stored = {name: value for name, value in attributes.items() if type(value) in (int, float)}
+        return {**_UNSHAPED, "action_repeat": data.action_repeat, **stored, **own, **network}
     told = within_range(data.algorithm.settings, data.algorithm.settings_in(data.attributes))
     return {**_UNSHAPED, **told, **network, "action_repeat": data.action_repeat}
 
@@ -117,9 +132,43 @@ def _unknown(resumed: ModelData, options: TrainingOptions, run: Run) -> Iterator
         taken["seed"] = f"seed {run.seed}"
     if resumed.get("ai_config", dict, None) is None and options.config is None:
         taken["reward weights"] = "the weights of ai-config.json"
+    share = run.settings.random_start_share
+    if "random_start_share" not in {*own_settings(resumed), *_named(options)}:
+        taken["starts"] = f"{share:.0%} of the episodes begun anywhere (random_start_share={share:g})"
     if taken:
         what, instead = _listed(taken), _listed(taken.values())
         yield f"the model does not say with which {what} it was trained; the run goes on with {instead}"
+
+
+def _changes_of_settings(resumed: ModelData, before: Settings, options: TrainingOptions, run: Run) -> Iterator[str]:
+    """Yield sentences about hyper-parameters that change, that the model lacks, or that mean nothing for it."""
+    known, now = own_settings(resumed), as_document(run.settings)
+    without_effect = _NOISE if resumed.get("use_sde", bool, False) else ()
+    was = {name: value for name, value in as_document(before).items() if name in known and name not in without_effect}
+    yield from _changes(was, now)
+    yield from _noise_without_effect(resumed, options)
+    if "hyperparameters" not in resumed.attributes:
+        return
+    lacking = [name for name in now if name not in {*known, *_named(options), "random_start_share"}]
+    if lacking:
+        today = ", ".join(f"{name}={_in_words(now[name])}" for name in lacking)
+        yield f"the model does not say all of its hyper-parameters; the run goes on with the defaults of today: {today}"
+    strange = sorted(known.keys() - now.keys() - _UNSHAPED.keys())
+    if strange:
+        yield f"the model has hyper-parameters that are not known here and left out: {in_short(strange)}"
+
+
+def _noise_without_effect(data: ModelData, options: TrainingOptions) -> Iterator[str]:
+    """Yield a sentence about exploration noise that is named for a model whose noise is a part of its network."""
+    named = [name for name in _NOISE if name in _named(options)]
+    if named and data.get("use_sde", bool, False):
+        have = "have" if len(named) > 1 else "has"
+        yield f"{_listed(named)} {have} no effect: the noise of {data.path} depends on what it sees (use_sde)"
+
+
+def _named(options: TrainingOptions) -> set[str]:
+    """Return the names of the hyper-parameters that the user, or a preset, gives a value."""
+    return named_settings(options.hyperparameters, options.assignments)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -77,7 +77,7 @@ class ReplayBufferWarmUp(BaseCallback):
 
 
 class ExplorationSchedule(BaseCallback):
-    """Keeps PPO's exploration noise below a line that falls over the run."""
+    """Keeps PPO's exploration noise below a line that falls over the run, unless it depends on the state."""
 
     def __init__(self, start: Sequence[float], end: float) -> None:
         """Set the two ends of the line.
@@ -91,6 +91,8 @@ class ExplorationSchedule(BaseCallback):
         self._end = end
 
     def _on_rollout_start(self) -> None:
+        if self.model.use_sde:  # its log_std is a layer of weights, not one number for each action
+            return
         remaining = _share_left(self.model)
         limit = self._end + (self._start - self._end) * remaining
         log_std: Any = self.model.policy.log_std

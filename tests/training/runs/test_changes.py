@@ -13,7 +13,9 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.vec_env import RacerVecEnv
 from tests.runs import folders, ppo, rewritten, sac
+from training.algorithms.members.ppo import PpoSettings
 from training.algorithms.registry import algorithm_named
+from training.algorithms.settings import as_document
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import statistics_path
 from training.drivers.loading import load_driver
@@ -22,6 +24,7 @@ from training.runs.plan import Plan, make_plan
 
 CLOSED = "what it was is a pickle in the file, which stays closed"
 NOISE = np.full(3, 0.1)
+FULL = as_document(PpoSettings())
 SHORT = {"n_steps": 64, "batch_size": 128, "n_epochs": 1}  # one update a rollout
 
 
@@ -79,7 +82,7 @@ def plan_of(folder: Path, name: str, *arguments: str) -> Plan:
             {"log_std": (-2.0,) * 3, "final_log_std": 5.0, "off_track_cost": 0.0},
             None,
         ),
-        ("PPO", {"seed": 5}, {}, "with which tracks and reward weights it was"),
+        ("PPO", {"seed": 5}, {}, "with which tracks, reward weights and starts it was"),
         (
             "SAC",
             {"learning_rate": LinearSchedule(4e-4, 1e-4, 0.5)},
@@ -146,6 +149,43 @@ def test_a_scale_of_rewards_that_changes_is_told(tmp_path: Path) -> None:
     assert (
         "rewards are scaled as gamma=0.99 asks from here on; they were for 0.95" in plan_of(tmp_path, "PPO").sentences
     )
+
+
+def test_how_episodes_began_is_unknown_unless_it_is_named(tmp_path: Path) -> None:
+    """A file of stable-baselines3 alone does not tell it."""
+    save_own(tmp_path, "PPO")
+    told = "70% of the episodes begun anywhere (random_start_share=0.7)"
+    assert any(sentence.endswith(told) for sentence in plan_of(tmp_path, "PPO").sentences)
+    named = " ".join(plan_of(tmp_path, "PPO", "--set", "random_start_share=0.5").sentences)
+    assert "random_start_share" not in named
+
+
+def test_hyper_parameters_that_a_model_lacks_are_told(fresh_model: Path, tmp_path: Path) -> None:
+    """What training has added since is off as before, what stable-baselines3 stores goes on, the rest is of today."""
+    (tmp_path / "models").mkdir()
+    path = tmp_path / "models" / "own.zip"
+
+    def sentences(change: Any, *arguments: str) -> str:
+        rewritten(fresh_model, path, lambda data: change(data.setdefault("hyperparameters", dict(FULL))))
+        plan = plan_of(tmp_path, "PPO", *arguments)
+        assert (plan.run.settings.final_log_std, plan.run.settings.gamma) == (5.0, 0.99)
+        return "\n".join(plan.sentences)
+
+    assert "hyper-parameters" not in sentences(lambda own: own.pop("final_log_std"))
+    told = sentences(lambda own: own.clear() or own.update(foo=1, hidden="x"), "--set", "epochs=2")
+    assert re.search(r"goes on with the defaults of today: learning_rate=0.001, .*log_std=-1.0, -0.5, -0.5", told)
+    assert "hyper-parameters that are not known here and left out: foo" in told
+    assert not re.search("gamma=|final_log_std|off_track_cost|epochs=|hidden=", told)
+
+
+def test_noise_of_the_state_cannot_be_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is a layer of weights, here one that all actions share; a run begins with it, and what is named is told."""
+    kwargs = {"full_std": False, "use_expln": True, "squash_output": True}
+    save_own(tmp_path, "PPO", use_sde=True, policy_kwargs=kwargs, **SHORT)
+    command = ["--initialize-from", "own", "--timesteps", "64", "--num-envs", "64", "--run-name", "next"]
+    assert ppo(tmp_path, *command, "--preset", "tune", "--set", "epochs=1") == 0
+    assert "log_std and final_log_std have no effect: the noise of" in capsys.readouterr().out
+    assert "final_log_std has no effect" in " ".join(plan_of(tmp_path, "PPO", "--set", "final_log_std=-3").sentences)
 
 
 def test_a_refused_model_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,7 +161,10 @@ class Ppo(Algorithm):
         assert isinstance(settings, PpoSettings)
         model = super().make_model(env, settings, arguments, seed, device)
         policy: Any = model.policy
-        for parameter, values in ((policy.log_std, settings.log_std), (policy.action_net.bias, settings.bias)):
+        initial = [(policy.action_net.bias, settings.bias)]
+        if not policy.use_sde:  # noise of the state is a layer of weights, of its own size
+            initial.append((policy.log_std, settings.log_std))
+        for parameter, values in initial:
             parameter.data.copy_(parameter.data.new_tensor(values))
         return model
 
