@@ -23,6 +23,7 @@ _UNSHAPED: dict[str, Any] = {
     "steer_change_penalty": 0.0,
     "final_steer_change_penalty": 0.0,
     "off_track_cost": 0.0,
+    "final_off_track_cost": 0.0,
     "extra_off_track_penalty": 0.0,
     "episode_ticks": 1_000_000,
     "progress_withheld": 0,

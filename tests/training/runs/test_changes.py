@@ -24,6 +24,7 @@ from training.runs.plan import Plan, make_plan
 
 CLOSED = "what it was is a pickle in the file, which stays closed"
 NOISE = np.full(3, 0.1)
+ADDED = ("final_log_std", "final_off_track_cost")
 FULL = as_document(PpoSettings())
 SHORT = {"n_steps": 64, "batch_size": 128, "n_epochs": 1}  # one update a rollout
 
@@ -168,10 +169,10 @@ def test_hyper_parameters_that_a_model_lacks_are_told(fresh_model: Path, tmp_pat
     def sentences(change: Any, *arguments: str) -> str:
         rewritten(fresh_model, path, lambda data: change(data.setdefault("hyperparameters", dict(FULL))))
         plan = plan_of(tmp_path, "PPO", *arguments)
-        assert (plan.run.settings.final_log_std, plan.run.settings.gamma) == (5.0, 0.99)
+        assert (plan.run.settings.final_log_std, plan.run.settings.final_off_track_cost) == (5.0, 0.0)
         return "\n".join(plan.sentences)
 
-    assert "hyper-parameters" not in sentences(lambda own: own.pop("final_log_std"))
+    assert "hyper-parameters" not in sentences(lambda own: [own.pop(name) for name in ADDED])
     told = sentences(lambda own: own.clear() or own.update(foo=1, hidden="x"), "--set", "epochs=2")
     assert re.search(r"goes on with the defaults of today: learning_rate=0.001, .*log_std=-1.0, -0.5, -0.5", told)
     assert "hyper-parameters that are not known here and left out: foo" in told
