@@ -5,12 +5,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from racer_env.config import load_config
-from racer_env.tracks import load_tracks
 from training.console.bridges import open_bridge
 from training.console.messages import say
 from training.console.parser import ANSWER_IS_NO, DONE, leave, run_script
-from training.console.tracks import load_tracks_for
+from training.console.tracks import known_tracks, load_tracks_for
 from training.console.warm_up import WarmUp
 from training.engines.speed_options import DRIVER, BenchmarkOptions, check_options, parse_options
 
@@ -27,10 +25,10 @@ def _benchmark(options: BenchmarkOptions) -> int:
 
 def _long(options: BenchmarkOptions) -> int:
     """Measure trainings and evaluations."""
-    tracks = load_tracks(options.track_id or ["track-01"], options.tracks_dir)
+    tracks = known_tracks(load_tracks_for([], options.track_id, options.tracks_dir))
     with WarmUp(tracks[0], quiet=options.json):
         speed = importlib.import_module("training.runs.training_speed")  # loads PyTorch while the warm-up compiles
-    config, results = load_config(options.config), []
+    config, results = options.weights, []
     for track in tracks:
         training = speed.measure_training(track, config) if options.training else None
         evaluation = speed.measure_evaluation(track, config) if options.evaluation else None

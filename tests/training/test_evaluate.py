@@ -71,7 +71,7 @@ def test_the_weights_are_the_models_own(fresh_model: Path, tmp_path: Path, capsy
     assert own > 100 > other
     assert figures(capsys, "--replay", lap)["tracks"]["track-01"]["mean_reward"] == pytest.approx(own)
     assert evaluate.main(driving) == 0
-    assert "rewards and limits are those of {path}, not of ai-config.json" in capsys.readouterr().err
+    assert f"rewards and limits are those of {path}, not of ai-config.json" in capsys.readouterr().err
 
 
 def test_the_seed_is_that_of_the_noise(

@@ -69,16 +69,18 @@ def test_the_record_of_a_run(trained: Path) -> None:
 
 
 def test_the_record_is_there_before_the_first_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that fails at once leaves it too."""
+    """A run that fails at once has it until then; nothing was trained, so its name is free again."""
+    found = []
 
     def fail(self: object) -> bool:
+        found.append(json.loads((tmp_path / "logs" / "early" / "config.json").read_text(encoding="utf-8")))
         raise RuntimeError("out of luck")
 
     monkeypatch.setattr("training.callbacks.RacerMetricsCallback._on_training_start", fail)
     with pytest.raises(RuntimeError, match="out of luck"):
         ppo(tmp_path, "--timesteps", "4096", "--run-name", "early", "--set", "gamma=0.9")
-    record = json.loads((tmp_path / "logs" / "early" / "config.json").read_text(encoding="utf-8"))
-    assert record["hyperparameters"]["gamma"] == 0.9
+    assert found[0]["hyperparameters"]["gamma"] == 0.9
+    assert not (tmp_path / "logs" / "early").exists()
 
 
 def test_same_seed_same_weights(tmp_path: Path) -> None:

@@ -25,12 +25,19 @@ class Interrupted(KeyboardInterrupt):
         self.exit_code = 128 + signal_number
 
 
+MAX_CAUSES = 10  # of an exception that are looked at for an interruption
+
+
 def interruption_behind(error: BaseException) -> KeyboardInterrupt | None:
     """Return the interruption that an exception is, or a SystemError comes from; None is neither.
 
     Compiled code, Numba's for one, may return after a Ctrl-C as if nothing had been; Python makes a SystemError of it.
     """
-    cause = error.__cause__ if isinstance(error, SystemError) else error
+    cause: BaseException | None = error
+    for _ in range(MAX_CAUSES):  # a chain of causes may be a loop
+        if not isinstance(cause, SystemError):
+            break
+        cause = cause.__cause__
     return cause if isinstance(cause, KeyboardInterrupt) else None
 
 

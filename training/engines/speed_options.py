@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.bridge.url import bridge_urls
+from racer_env.config import AiConfig, load_config
 from racer_env.contract import MAX_CARS
 from racer_env.errors import ConfigError
 from training.console.arguments import add_track_arguments
@@ -37,6 +38,11 @@ class BenchmarkOptions:
     seed: int
     json: bool
 
+    @property
+    def weights(self) -> AiConfig:
+        """Reward weights and episode limits, read from their file."""
+        return load_config(self.config)
+
 
 def make_parser() -> Parser:
     """Return the parser of the command line."""
@@ -46,7 +52,6 @@ def make_parser() -> Parser:
         "1: below, 2: could not run.",
         examples=(
             "python -m training.benchmark --target 2000",
-            "python -m training.benchmark --engine --num-envs 64 --track-id all",
             "python -m training.benchmark --training --evaluation",
         ),
     )

@@ -13,7 +13,7 @@ from racer_env.config import parse_config
 from racer_env.contract import OBSERVED_ARC_LENGTH
 from training.algorithms.settings import as_document
 from training.checkpoints.data import UNKNOWN_PHYSICS, ModelData
-from training.checkpoints.files import buffer_path, readable_models
+from training.checkpoints.files import buffer_path, readable_models, run_of
 from training.checkpoints.leftovers import find_buffer
 from training.checkpoints.loading import load_model, prepare
 from training.checkpoints.replay_buffer import MAX_BUFFER, Transitions, fill_buffer, read_buffer
@@ -22,6 +22,7 @@ from training.checkpoints.statistics import Statistics
 from training.console.bridges import physics_behind
 from training.console.messages import count_of, note, say
 from training.console.tracks import note_changed_tracks, track_fingerprints
+from training.runs.branches import is_branch
 from training.runs.brought import documents_of, is_same
 from training.runs.changes import own_settings
 from training.runs.plan import Plan
@@ -107,10 +108,13 @@ def make_model(plan: Plan, run: Run, env: VecNormalize, transitions: Transitions
     if isinstance(model, OffPolicyAlgorithm):
         _warn_of_long_warm_up(run, model)
     physics = physics_behind(run.bridge)
-    saves = max((data.saves for data in readable_models(run.models_dir, run.name)), default=0)
+    # Counted on from all that the run has saved, also what became a branch and may be put back.
+    names = {run_of(path) for path in run.models_dir.glob("*.zip")} if run.models_dir.is_dir() else set()
+    own = [run.name, *(name for name in names if is_branch(name, run.name))]
+    saves = max((data.saves for name in own for data in readable_models(run.models_dir, name)), default=0)
     remember(
         model,
-        saves=saves,  # counted on from all that the run has, also from a best model that was saved later
+        saves=saves,
         algorithm=run.algorithm.name,
         hyperparameters=as_document(run.settings),
         action_repeat=run.settings.action_repeat,

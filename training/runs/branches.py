@@ -61,7 +61,7 @@ def _check_best(resumed: ModelData, run: str, logs_dir: Path) -> None:
         return
     for other in sorted(best.parent.glob(f"{run}-*_{BEST}.zip")):
         branch = run_of(other)
-        if _is_branch(branch, run) and digest_of(other) == digest_of(best):
+        if is_branch(branch, run) and digest_of(other) == digest_of(best):
             raise ModelError(
                 f"{best} was saved in what is now the run {branch!r}, which has its history; go on with it there: "
                 f"--resume {other}"
@@ -104,10 +104,11 @@ def _branch(run: str, folder: Path, logs_dir: Path) -> Iterator[str]:
 def _unfinished(run: str, logs_dir: Path) -> list[str]:
     """Return the names of the branches of a run that a kill has left unfinished."""
     marked = (path.parent.name for path in logs_dir.glob(f"{run}-*/{UNFINISHED}"))
-    return [name for name in marked if _is_branch(name, run)]
+    return [name for name in marked if is_branch(name, run)]
 
 
-def _is_branch(name: str, run: str) -> bool:
+def is_branch(name: str, run: str) -> bool:
+    """Return whether a name is that of a branch of a run, by its look."""
     return re.fullmatch(r"\d+", name.removeprefix(f"{run}-")) is not None
 
 

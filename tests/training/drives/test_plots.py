@@ -161,7 +161,7 @@ def test_two_drivers_are_compared(trained: Path, capsys: pytest.CaptureFixture[s
     models = ["--model", str(trained / "models" / "lap_final"), "--compare", "scripted", "--laps", "1"]
     assert evaluate.main(models) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[0] for line in lines if "standing start" in line] == ["lap_final.zip", "scripted"]
+    assert [line.split(",")[0] for line in lines if "standing start" in line] == [models[1], "scripted"]
     assert evaluate.main([*models, "--json"]) == 0
     import json
 

@@ -172,8 +172,9 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
             {
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
                 "rewards are scaled as gamma=0.9 asks from here on; they were for 0.99",
-                "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
-                "with track-01, seed 0 and the weights of ai-config.json",
+                "the model does not say with which tracks, seed, reward weights and starts it was trained; the run "
+                "goes on with track-01, seed 0, the weights of ai-config.json and 70% of the episodes begun anywhere "
+                "(random_start_share=0.7)",
             },
         ),
         (
@@ -183,8 +184,9 @@ def test_overwriting_never_deletes_the_curves_that_go_on(moved: Path) -> None:
             {
                 "the model does not say how many ticks it holds an action; it is taken to be 1",
                 "rewards are scaled as gamma=0.9 asks from here on; they were for 0.99",
-                "the model does not say with which tracks, seed and reward weights it was trained; the run goes on "
-                "with track-01, seed 0 and the weights of ai-config.json",
+                "the model does not say with which tracks, seed, reward weights and starts it was trained; the run "
+                "goes on with track-01, seed 0, the weights of ai-config.json and 70% of the episodes begun anywhere "
+                "(random_start_share=0.7)",
             },
         ),
     ],
@@ -204,7 +206,7 @@ def test_a_model_of_stable_baselines3_alone_keeps_what_it_has(
     assert set(plan.sentences) == told
     named = make_parser(script).parse_args(["--resume", "plain", "--seed", "0", *folders(tmp_path)])
     sentences = make_plan(script, make_options(script, named), None).sentences
-    assert any("with which tracks and reward weights it was trained" in sentence for sentence in sentences)
+    assert any("with which tracks, reward weights and starts it was trained" in sentence for sentence in sentences)
 
 
 def test_a_model_of_another_algorithm_does_not_begin_a_run(trained: Path, tmp_path: Path) -> None:

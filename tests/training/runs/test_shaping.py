@@ -168,7 +168,8 @@ def test_the_noise_falls(tmp_path: Path) -> None:
     assert float(log_std.max()) < -2.3
     callback = ExplorationSchedule((-1.0, -0.5, -0.5), -2.0)
     policy: Any = type("Policy", (), {"log_std": torch.tensor([-1.2, -0.1, 0.3])})()
-    callback.model = type("Model", (), {"policy": policy, "num_timesteps": 50, "_total_timesteps": 100})()  # type: ignore[assignment]
+    model = {"policy": policy, "num_timesteps": 50, "_total_timesteps": 100, "use_sde": False}
+    callback.model = type("Model", (), model)()  # type: ignore[assignment]
     callback._on_rollout_start()
     assert policy.log_std.tolist() == pytest.approx([-1.5, -1.25, -1.25])
 
