@@ -36,6 +36,7 @@ from racer_env.simulator.compile_cache import cached_njit
 from racer_env.simulator.compiled_fdlibm import acos, atan2, sin_cos
 from racer_env.simulator.table_kernels import BEGIN_BITS, BEGIN_UNIT, BLOCK, CELL, NEAR_STEP, SAFETY, VIEW_DIRECTIONS
 from racer_env.simulator.tables import CACHE_LINE, CONTACT_REACH
+from racer_env.simulator.vectors import crossed, lowest, nearest_point, reached
 from racer_env.tracks.geometry import CHORDS_PER_SEGMENT, MIN_CHORD
 
 ROAD, RUNOFF, SHOULDER = 0, 1, 2  # surface codes
@@ -52,6 +53,7 @@ MIN_FORCE_SPEED = 0.01  # units/s; below it resistance does not act
 MIN_IMPACT_SPEED = 1e-6  # units/s
 PARALLEL = 1e-10  # cross product below which two lines do not meet
 MIN_SEGMENT = 1e-10  # squared length below which a wall segment is a point
+REACH_SQUARED = (CONTACT_REACH + SAFETY) ** 2
 MIN_CONTACT_DISTANCE = 1e-10  # units; nearer than this a contact's normal is (0, 1)
 
 CAR_DTYPE = np.dtype(
@@ -85,17 +87,22 @@ RULES_DTYPE = np.dtype(
     align=True,
 )
 # A running search for the nearest centre point.
-SEARCH_DTYPE = np.dtype([(name, np.float64) for name in ("low", "high", "arc_length", "distance_squared")], align=True)
+SEARCH_DTYPE = np.dtype(
+    [(name, np.float64) for name in ("low", "high", "arc_length", "distance_squared")]
+    + [(name, np.int64) for name in ("low_chord", "high_chord")],  # chords near the ends of the interval
+    align=True,
+)
 GROUP = 32  # cars that do their tick together, so that what they need of the tables can be asked for before
 CACHED_TRACKS = 16  # of so many, the tables stay in a processor's cache anyway
 FETCHED_SAMPLES = (-8, 12)  # around a car, in samples of the centre line
 FETCHED_WALLS = (-8, 48)  # in wall points
 FLOATS_IN_LINE = CACHE_LINE // 8
 # Where the fields of LANES settled searches begin in one flat array: the search itself, the segment's cubics
-# relative to the car, the parameter t at arc length SPLIT, and the rates of t in arc length before and from there.
+# relative to the car, the parameter t at arc length SPLIT, the rates of t in arc length before and from there, and how
+# many rounds are left.
 LANES = 8
-LANE_FIELDS = 16
-LOW, HIGH, ARC_LENGTH, DISTANCE_SQUARED, X3, X2, X1, X0, Y3, Y2, Y1, Y0, SPLIT, T, RATE_BEFORE, RATE = (
+LANE_FIELDS = 19
+LOW, HIGH, ARC_LENGTH, DISTANCE_SQUARED, X3, X2, X1, X0, X, Y3, Y2, Y1, Y0, Y, SPLIT, T, RATE_BEFORE, RATE, ROUNDS = (
     field * LANES for field in range(LANE_FIELDS)
 )
 
@@ -115,11 +122,10 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         rewards: (N,), written.
         terminated, truncated: (N,) bool, written.
     """
-    tracks, segments, chords, samples, sample_chords, wall_x, wall_y = tables[:7]
-    cells, near, contact_ranges, sample_ranges, views, blocks, gates = tables[7:]
+    tracks = tables.tracks
     old = np.empty((len(cars), 3))
     turned = np.empty((len(cars), 2))  # sine and cosine of the heading
-    hits = np.empty(BLOCK)
+    wall_distance = np.empty(len(cars))
     indices = np.arange(len(cars))
     for first in range(0, len(cars), GROUP):
         group = indices[first : first + GROUP]
@@ -130,21 +136,19 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             old[i, 0], old[i, 1], old[i, 2] = car.x, car.y, car.arc_length
             sin, cos = _drive(car, physics[0], actions[i, STEER], actions[i, THROTTLE], actions[i, BRAKE])
             heading = car.heading
-            _collide(
-                tracks[car.track], cells, near, contact_ranges, wall_x, wall_y, car, physics[0], old[i, 0], old[i, 1]
-            )
+            wall_distance[i] = _collide(tracks[car.track], tables, car, physics[0], old[i, 0], old[i, 1])
             turned[i, 0], turned[i, 1] = (sin, cos) if car.heading == heading else sin_cos(car.heading)
-        _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sample_chords, cars, group)
+        _locate(tables, cars, group)
         for i in group:
             car = cars[i]
             track = tracks[car.track]
-            _time_gates(track, gates, car, old[i, 0], old[i, 1])
-            _reward(track, cells, near, contact_ranges, wall_x, wall_y, physics[0], rules[0], car, old[i, 2], infos[i])
+            _time_gates(track, tables.gates, car, old[i, 0], old[i, 1])
+            _reward(track, wall_distance[i], physics[0], rules[0], car, old[i, 2], infos[i])
             rewards[i] = _sum_components(infos[i])
             terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
             truncated[i] = car.step_count >= rules[0].max_steps
             sin, cos = turned[i, 0], turned[i, 1]
-            _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics[0], hits, observations[i])
+            _observe(track, tables, car, sin, cos, physics[0], observations[i])
 
 
 @cached_njit(error_model="numpy")
@@ -157,27 +161,13 @@ def place_cars(tables, physics, cars, indices, observations):
         tables, physics, cars, observations: As for ``step_cars``.
         indices: (K,) the cars to do.
     """
-    tracks, wall_x, wall_y = tables.tracks, tables.wall_x, tables.wall_y
-    cells, views, blocks = tables.cells, tables.views, tables.blocks
-    _locate(
-        tracks,
-        tables.cells,
-        tables.near,
-        tables.sample_ranges,
-        tables.samples,
-        tables.segments,
-        tables.chords,
-        tables.sample_chords,
-        cars,
-        indices,
-    )
-    hits = np.empty(BLOCK)
+    _locate(tables, cars, indices)
     for i in indices:
         car = cars[i]
         car.surface = ROAD
         sin, cos = sin_cos(car.heading)
-        track = tracks[car.track]
-        _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics[0], hits, observations[i])
+        track = tables.tracks[car.track]
+        _observe(track, tables, car, sin, cos, physics[0], observations[i])
 
 
 @intrinsic
@@ -216,7 +206,8 @@ def _fetch(tables, physics, cars, group):
         samples[k] = track.first_sample + min(max(int(lap * track.sample_count), 0), track.sample_count - 1)
         _prefetch(tables.sample_chords, samples[k])
         for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], FLOATS_IN_LINE):
-            _prefetch(tables.samples, samples[k] + ahead)
+            _prefetch(tables.sample_x, samples[k] + ahead)
+            _prefetch(tables.sample_y, samples[k] + ahead)
         inner = track.first_wall + int(lap * track.wall_size)
         outer = inner + track.wall_size + BLOCK
         for ahead in range(FETCHED_WALLS[0], FETCHED_WALLS[1], FLOATS_IN_LINE):
@@ -336,52 +327,61 @@ def _drive(car, physics, steer, throttle, brake):
 
 
 @njit(error_model="numpy")
-def _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, x, y, radius):
-    """Return (distance, contact x, contact y) of the nearest wall point; distance = radius if none is nearer."""
+def _nearest_wall(track, tables, x, y):
+    """Return (distance, contact x, contact y) of the nearest wall point; the distance is infinite beyond reach."""
+    wall_x, wall_y, contact_ranges = tables.wall_x, tables.wall_y, tables.contact_ranges
     contact_x, contact_y = 0.0, 0.0
-    number = track.first_near + cells[_cell(track, x, y)]
+    number = track.first_near + tables.cells[_cell(track, x, y)]
     first_wall = np.int64(track.first_wall)
     nearest = np.inf
     # Numba makes slow code of sums of signed numbers with unsigned ones.
-    begin = track.first_contact_range + np.int64(near[number].contact)
-    end = track.first_contact_range + np.int64(near[number + 1].contact)
+    begin = track.first_contact_range + np.int64(tables.near[number].contact)
+    end = track.first_contact_range + np.int64(tables.near[number + 1].contact)
     for r in range(begin, end):
-        for segment in range(np.int64(contact_ranges[r, 0]), np.int64(contact_ranges[r, 1])):
-            j = first_wall + segment
-            ax, ay = wall_x[j], wall_y[j]
-            ex, ey = wall_x[j + 1] - ax, wall_y[j + 1] - ay
-            squared = ex * ex + ey * ey
-            t = 0.0 if squared < MIN_SEGMENT else _clamp(((x - ax) * ex + (y - ay) * ey) / squared, 0.0, 1.0)
-            px, py = ax + t * ex, ay + t * ey
-            distance_squared = (x - px) * (x - px) + (y - py) * (y - py)
-            if distance_squared < nearest:
-                nearest, contact_x, contact_y = distance_squared, px, py
-    return min(math.sqrt(nearest), radius), contact_x, contact_y
+        stop = first_wall + np.int64(contact_ranges[r, 1])
+        for block in range(first_wall + np.int64(contact_ranges[r, 0]), stop, BLOCK):
+            segments = reached(wall_x, wall_y, block, x, y, REACH_SQUARED)
+            while segments:
+                j = block + lowest(segments)
+                segments &= segments - 1
+                ax, ay = wall_x[j], wall_y[j]
+                ex, ey = wall_x[j + 1] - ax, wall_y[j + 1] - ay
+                squared = ex * ex + ey * ey
+                t = 0.0 if squared < MIN_SEGMENT else _clamp(((x - ax) * ex + (y - ay) * ey) / squared, 0.0, 1.0)
+                px, py = ax + t * ex, ay + t * ey
+                distance_squared = (x - px) * (x - px) + (y - py) * (y - py)
+                if distance_squared < nearest:
+                    nearest, contact_x, contact_y = distance_squared, px, py
+    return math.sqrt(nearest), contact_x, contact_y
 
 
 @njit(error_model="numpy")
-def _collide(track, cells, near, contact_ranges, wall_x, wall_y, car, physics, old_x, old_y):
-    """Sweep the move from the old position; stop at the first wall contact and resolve it."""
+def _collide(track, tables, car, physics, old_x, old_y):
+    """Sweep the move from the old position; stop at the first wall contact and resolve it.
+
+    Returns:
+        The distance of the nearest wall from where the car is then, infinite beyond reach.
+    """
     radius = physics.width / 2.0
     dx, dy = car.x - old_x, car.y - old_y
     moved = math.sqrt(dx * dx + dy * dy)
+    distance, contact_x, contact_y = _nearest_wall(track, tables, car.x, car.y)
     # Most moves end so far from any wall that no point of them can be at one.
     clear = radius + moved + SAFETY
-    if (
-        clear < CONTACT_REACH
-        and _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, car.x, car.y, clear)[0] == clear
-    ):
-        return
+    if clear < CONTACT_REACH and distance >= clear:
+        return distance
     tests = math.ceil(moved / SWEEP_STEP) if moved > SWEEP_STEP else 1
-    for i in range(1, tests + 1):
-        x, y = car.x, car.y
-        if i < tests:
-            x, y = old_x + dx * (i / tests), old_y + dy * (i / tests)
-        distance, contact_x, contact_y = _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, x, y, radius)
-        if distance < radius:
+    for i in range(1, tests):
+        x, y = old_x + dx * (i / tests), old_y + dy * (i / tests)
+        before, before_x, before_y = _nearest_wall(track, tables, x, y)
+        if before < radius:
             car.x, car.y = x, y
-            _resolve_contact(car, physics, distance, contact_x, contact_y)
-            return
+            distance, contact_x, contact_y = before, before_x, before_y
+            break
+    if distance < radius:
+        _resolve_contact(car, physics, distance, contact_x, contact_y)
+        distance = _nearest_wall(track, tables, car.x, car.y)[0]
+    return distance
 
 
 @njit(error_model="numpy")
@@ -413,16 +413,22 @@ def _resolve_contact(car, physics, distance, contact_x, contact_y):
 
 
 @njit(forceinline=True, error_model="numpy")
-def _chord_at(track, chords, sample_chords, distance):
-    """Return the last chord that begins at or before an arc length in [0, total length)."""
-    sample = min(int(distance / track.sample_spacing), track.sample_count - 1)
-    chord = track.first_chord + sample_chords[track.first_sample + sample]
+def _chord_at(chords, near, distance):
+    """Return the last chord that begins at or before an arc length in [0, total length), searched from one near it."""
+    chord = near
     while chords[chord] > distance:
         chord -= 1
     chord += 1 if chords[chord + 1] <= distance else 0  # the common case, without a branch
     while chords[chord + 1] <= distance:
         chord += 1
     return chord
+
+
+@njit(forceinline=True, error_model="numpy")
+def _chord_near(track, sample_chords, distance):
+    """Return a chord near an arc length in [0, total length)."""
+    sample = min(int(distance / track.sample_spacing), track.sample_count - 1)
+    return track.first_chord + np.int64(sample_chords[track.first_sample + sample])
 
 
 @njit(forceinline=True, error_model="numpy")
@@ -433,13 +439,8 @@ def _rate_of(chords, chord):
 
 
 @njit(forceinline=True, error_model="numpy")
-def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y):
-    """Return the squared distance of (x, y) from the centre line's point at an arc length."""
-    if distance < 0.0:
-        distance += track.total_length
-    if distance >= track.total_length:
-        distance -= track.total_length
-    chord = _chord_at(track, chords, sample_chords, distance)
+def _distance_squared_on(track, segments, chords, chord, distance, x, y):
+    """Return the squared distance of (x, y) from the centre line's point at an arc length, which is on a chord."""
     index = chord - track.first_chord
     segment = index // CHORDS_PER_SEGMENT
     t = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
@@ -450,97 +451,86 @@ def _distance_squared_at(track, segments, chords, sample_chords, distance, x, y)
     return dx * dx + dy * dy
 
 
+@njit(forceinline=True, error_model="numpy")
+def _wrap(track, distance):
+    """Return an arc length within a lap of [0, total length) as one in it."""
+    if distance < 0.0:
+        distance += track.total_length
+    if distance >= track.total_length:
+        distance -= track.total_length
+    return distance
+
+
 @njit(error_model="numpy")
-def _begin_search(track, cells, near, sample_ranges, samples, segments, chords, sample_chords, car, search):
+def _begin_search(track, cells, near, sample_ranges, sample_x, sample_y, sample_chords, car, search):
     """Find the coarse sample nearest to a car and the interval around it."""
     number = track.first_near + cells[_cell(track, car.x, car.y)]
     begin = track.first_sample_range + np.int64(near[number].sample)
     end = track.first_sample_range + np.int64(near[number + 1].sample)
-    x, y = car.x - track.grid_x, car.y - track.grid_y
-    best, nearest, second = 0, np.inf, np.inf
+    best, nearest = track.first_sample, np.inf
     for r in range(begin, end):
-        for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
-            sample = track.first_sample + j
-            dx, dy = samples[sample, 0] - x, samples[sample, 1] - y
-            squared = dx * dx + dy * dy
-            nearer = squared < nearest
-            second = min(second, max(nearest, squared))
-            best = j if nearer else best
-            nearest = squared if nearer else nearest
-    is_close = math.sqrt(second) <= math.sqrt(nearest) + 2.0 * track.sample_error
-    nearest = _sample_distance_squared(track, segments, chords, sample_chords, best, car.x, car.y)
-    if is_close:  # the samples are rounded: look at the true ones
-        nearest = np.inf
-        for r in range(begin, end):
-            for j in range(np.int64(sample_ranges[r, 0]), np.int64(sample_ranges[r, 1])):
-                squared = _sample_distance_squared(track, segments, chords, sample_chords, j, car.x, car.y)
-                if squared < nearest:
-                    best, nearest = j, squared
-    search.arc_length = _sample_at(track, best)
+        stop = track.first_sample + np.int64(sample_ranges[r, 1])
+        for block in range(track.first_sample + np.int64(sample_ranges[r, 0]), stop, BLOCK):
+            squared, place = nearest_point(sample_x, sample_y, block, car.x, car.y)
+            if squared < nearest:
+                best, nearest = block + place, squared
+    search.arc_length = (best - track.first_sample) * track.total_length / track.sample_count
     search.distance_squared = nearest
     search.low = search.arc_length - track.sample_spacing
     search.high = search.arc_length + track.sample_spacing
-
-
-@njit(error_model="numpy")
-def _sample_distance_squared(track, segments, chords, sample_chords, sample, x, y):
-    """Return the squared distance of (x, y) from a sample, computed as the definition does: it decides between two."""
-    index = np.int64(sample_chords[track.first_sample + sample])
-    begin, end = chords[track.first_chord + index], chords[track.first_chord + index + 1]
-    share = 0.0 if end - begin < MIN_CHORD else (_sample_at(track, sample) - begin) / (end - begin)
-    parameter = (index + share) / CHORDS_PER_SEGMENT
-    segment = math.floor(parameter)
-    t = parameter - segment
-    s = segments[track.first_segment + segment]
-    dx = ((s.x3 * t + s.x2) * t + s.x1) * t + s.x0 - x
-    dy = ((s.y3 * t + s.y2) * t + s.y1) * t + s.y0 - y
-    return dx * dx + dy * dy
+    before = best - 1 if best > track.first_sample else best + track.sample_count - 1
+    search.low_chord = track.first_chord + np.int64(sample_chords[before])
+    search.high_chord = track.first_chord + np.int64(sample_chords[best])
 
 
 @njit(forceinline=True, error_model="numpy")
-def _sample_at(track, sample):
-    """Return the arc length of a sample."""
-    return sample * track.total_length / track.sample_count
-
-
-@njit(forceinline=True, error_model="numpy")
-def _narrow_anywhere(track, segments, chords, sample_chords, car, search):
+def _narrow_anywhere(track, segments, chords, car, search):
     """Do one round of the ternary search."""
     third = (search.high - search.low) / 3.0
     m1, m2 = search.low + third, search.high - third
-    d1 = _distance_squared_at(track, segments, chords, sample_chords, m1, car.x, car.y)
-    d2 = _distance_squared_at(track, segments, chords, sample_chords, m2, car.x, car.y)
+    at1, at2 = _wrap(track, m1), _wrap(track, m2)
+    chord1, chord2 = _chord_at(chords, search.low_chord, at1), _chord_at(chords, search.high_chord, at2)
+    d1 = _distance_squared_on(track, segments, chords, chord1, at1, car.x, car.y)
+    d2 = _distance_squared_on(track, segments, chords, chord2, at2, car.x, car.y)
     squared, middle = d2, m2
     if d1 < d2:
-        search.high = m2
+        search.high, search.high_chord = m2, chord2
         squared, middle = d1, m1
     else:
-        search.low = m1
+        search.low, search.low_chord = m1, chord1
     if squared < search.distance_squared:
         search.distance_squared, search.arc_length = squared, middle
 
 
 @njit(error_model="numpy")
-def _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
-    """Put a search whose interval touches one segment and at most two chords of it into a lane, with its spline.
+def _settle(track, segments, chords, car, search, rounds, lanes, lane):
+    """Put a search into a lane, with its spline, if its interval is on one chord, or on two of a segment at first.
+
+    Args:
+        rounds: How many are left.
 
     Returns:
         Whether it is such a search; most are after the first round.
     """
     if search.low < 0.0 or search.high >= track.total_length:
         return False
-    chord = _chord_at(track, chords, sample_chords, search.high)
-    before = _chord_at(track, chords, sample_chords, search.low)
+    chord = _chord_at(chords, search.high_chord, search.high)
+    before = _chord_at(chords, search.low_chord, search.low)
+    search.low_chord, search.high_chord = before, chord
     index = chord - track.first_chord
     segment = index // CHORDS_PER_SEGMENT
-    if chord - before > 1 or (before - track.first_chord) // CHORDS_PER_SEGMENT != segment:
+    is_first = rounds == SEARCH_ROUNDS - 1
+    if chord - before > is_first or (before - track.first_chord) // CHORDS_PER_SEGMENT != segment:
         return False
     s = segments[track.first_segment + segment]
     lanes[LOW + lane], lanes[HIGH + lane] = search.low, search.high
     lanes[ARC_LENGTH + lane], lanes[DISTANCE_SQUARED + lane] = search.arc_length, search.distance_squared
-    lanes[X3 + lane], lanes[X2 + lane], lanes[X1 + lane], lanes[X0 + lane] = s.x3, s.x2, s.x1, s.x0 - car.x
-    lanes[Y3 + lane], lanes[Y2 + lane], lanes[Y1 + lane], lanes[Y0 + lane] = s.y3, s.y2, s.y1, s.y0 - car.y
-    lanes[SPLIT + lane] = chords[chord]
+    # A search is rounded in one way or the other from the first round on.
+    x, y = (car.x, car.y) if is_first else (0.0, 0.0)
+    lanes[X3 + lane], lanes[X2 + lane], lanes[X1 + lane], lanes[X0 + lane] = s.x3, s.x2, s.x1, s.x0 - x
+    lanes[Y3 + lane], lanes[Y2 + lane], lanes[Y1 + lane], lanes[Y0 + lane] = s.y3, s.y2, s.y1, s.y0 - y
+    lanes[X + lane], lanes[Y + lane] = car.x - x, car.y - y
+    lanes[SPLIT + lane], lanes[ROUNDS + lane] = chords[chord], rounds
     lanes[T + lane] = (index - segment * CHORDS_PER_SEGMENT) * (1.0 / CHORDS_PER_SEGMENT)
     lanes[RATE_BEFORE + lane], lanes[RATE + lane] = _rate_of(chords, before), _rate_of(chords, chord)
     return True
@@ -553,7 +543,7 @@ def _narrow_lanes(lanes):
     Written so that it compiles to vector code without a branch: all offsets are constants, all reads come
     before the writes, and both outcomes are computed.
     """
-    for _ in range(SEARCH_ROUNDS - 1):
+    for done in range(SEARCH_ROUNDS - 1):
         for i in range(LANES):
             low, high = lanes[LOW + i], lanes[HIGH + i]
             arc_length, distance_squared = lanes[ARC_LENGTH + i], lanes[DISTANCE_SQUARED + i]
@@ -564,13 +554,14 @@ def _narrow_lanes(lanes):
             t2 = t + (m2 - split) * (rate if m2 >= split else rate_before)
             x3, x2, x1, x0 = lanes[X3 + i], lanes[X2 + i], lanes[X1 + i], lanes[X0 + i]
             y3, y2, y1, y0 = lanes[Y3 + i], lanes[Y2 + i], lanes[Y1 + i], lanes[Y0 + i]
-            dx1, dy1 = ((x3 * t1 + x2) * t1 + x1) * t1 + x0, ((y3 * t1 + y2) * t1 + y1) * t1 + y0
-            dx2, dy2 = ((x3 * t2 + x2) * t2 + x1) * t2 + x0, ((y3 * t2 + y2) * t2 + y1) * t2 + y0
+            x, y = lanes[X + i], lanes[Y + i]
+            dx1, dy1 = ((x3 * t1 + x2) * t1 + x1) * t1 + x0 - x, ((y3 * t1 + y2) * t1 + y1) * t1 + y0 - y
+            dx2, dy2 = ((x3 * t2 + x2) * t2 + x1) * t2 + x0 - x, ((y3 * t2 + y2) * t2 + y1) * t2 + y0 - y
             d1, d2 = dx1 * dx1 + dy1 * dy1, dx2 * dx2 + dy2 * dy2
             first = d1 < d2
             squared = d1 if first else d2
             middle = m1 if first else m2
-            nearer = squared < distance_squared
+            nearer = (squared < distance_squared) & (done < lanes[ROUNDS + i])
             lanes[LOW + i] = low if first else m1
             lanes[HIGH + i] = m2 if first else high
             lanes[ARC_LENGTH + i] = middle if nearer else arc_length
@@ -578,8 +569,10 @@ def _narrow_lanes(lanes):
 
 
 @njit(error_model="numpy")
-def _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sample_chords, cars, indices):
+def _locate(tables, cars, indices):
     """Find the cars' nearest centre points: arc length, distance, and the surface there."""
+    tracks, segments, chords, sample_x, sample_y, sample_chords = tables[:6]
+    cells, near, sample_ranges = tables.cells, tables.near, tables.sample_ranges
     searches = np.empty(LANES, SEARCH_DTYPE)
     settled = np.empty(LANES, np.int64)
     lanes = np.zeros(LANE_FIELDS * LANES)
@@ -589,15 +582,17 @@ def _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sampl
         for k in range(count):
             car, search = cars[indices[first + k]], searches[k]
             track = tracks[car.track]
-            _begin_search(track, cells, near, sample_ranges, samples, segments, chords, sample_chords, car, search)
-            _narrow_anywhere(track, segments, chords, sample_chords, car, search)
-            if _settle(track, segments, chords, sample_chords, car, search, lanes, lane):
-                settled[lane] = k
-                lane += 1
-            else:
-                for _ in range(SEARCH_ROUNDS - 1):
-                    _narrow_anywhere(track, segments, chords, sample_chords, car, search)
-        _narrow_lanes(lanes)
+            _begin_search(track, cells, near, sample_ranges, sample_x, sample_y, sample_chords, car, search)
+            for done in range(1, SEARCH_ROUNDS + 1):
+                _narrow_anywhere(track, segments, chords, car, search)
+                if done < SEARCH_ROUNDS and _settle(
+                    track, segments, chords, car, search, SEARCH_ROUNDS - done, lanes, lane
+                ):
+                    settled[lane] = k
+                    lane += 1
+                    break
+        if lane > 0:
+            _narrow_lanes(lanes)
         for i in range(lane):
             search = searches[settled[i]]
             search.arc_length, search.distance_squared = lanes[ARC_LENGTH + i], lanes[DISTANCE_SQUARED + i]
@@ -609,15 +604,12 @@ def _locate(tracks, cells, near, sample_ranges, samples, segments, chords, sampl
 @njit(error_model="numpy")
 def _end_search(track, segments, chords, sample_chords, search, car):
     """Write what a finished search found into the car."""
-    arc_length = search.arc_length
-    if arc_length < 0.0:
-        arc_length += track.total_length
-    if arc_length >= track.total_length:
-        arc_length -= track.total_length
+    arc_length = _wrap(track, search.arc_length)
     car.arc_length = arc_length
     car.centre_distance = math.sqrt(search.distance_squared)
 
-    segment = (_chord_at(track, chords, sample_chords, arc_length) - track.first_chord) // CHORDS_PER_SEGMENT
+    near = search.high_chord if arc_length == search.arc_length else _chord_near(track, sample_chords, arc_length)
+    segment = (_chord_at(chords, near, arc_length) - track.first_chord) // CHORDS_PER_SEGMENT
     s = segments[track.first_segment + segment]
     half_width = s.half_width + s.half_width_slope * (arc_length - s.start_length)
     if car.centre_distance <= half_width:
@@ -647,7 +639,7 @@ def _time_gates(track, gates, car, old_x, old_y):
 
 
 @njit(error_model="numpy")
-def _reward(track, cells, near, contact_ranges, wall_x, wall_y, physics, rules, car, old_arc_length, info):
+def _reward(track, wall_distance, physics, rules, car, old_arc_length, info):
     """Count the tick and write the reward's components and the rest of the info."""
     length = track.total_length
     delta = car.arc_length - old_arc_length
@@ -655,8 +647,7 @@ def _reward(track, cells, near, contact_ranges, wall_x, wall_y, physics, rules, 
         delta -= length
     elif delta < -length / 2.0:
         delta += length
-    radius = physics.width / 2.0 + physics.contact_padding
-    contact = _nearest_wall(track, cells, near, contact_ranges, wall_x, wall_y, car.x, car.y, radius)[0] < radius
+    contact = wall_distance < physics.width / 2.0 + physics.contact_padding
     still = car.speed < rules.stillness_speed_threshold
     car.stillness_counter = car.stillness_counter + 1 if still else 0
     car.tick += 1
@@ -683,15 +674,16 @@ def _sum_components(info):
 
 
 @njit(error_model="numpy")
-def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation):
+def _cast_rays(track, tables, car, sin, cos, physics, observation):
     """Write into the observation for every ray the distance to the first wall.
 
     Args:
         sin, cos: Of the heading.
-        hits: (BLOCK,) scratch.
     """
-    first_view = track.first_view + cells[_cell(track, car.x, car.y)] * VIEW_DIRECTIONS
+    wall_x, wall_y, views, blocks = tables.wall_x, tables.wall_y, tables.views, tables.blocks
+    first_view = track.first_view + tables.cells[_cell(track, car.x, car.y)] * VIEW_DIRECTIONS
     first_wall = np.int64(track.first_wall)
+    x, y = car.x, car.y
     angle = car.heading - physics.ray_field_of_view / 2.0
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
     for ray in range(RAY_COUNT):
@@ -702,38 +694,30 @@ def _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physi
         block = np.int64(blocks[place])
         while (block >> BEGIN_BITS) * NEAR_STEP < nearest:
             begin = first_wall + (block & (1 << BEGIN_BITS) - 1) * BEGIN_UNIT
-            nearest = min(nearest, _first_hit(wall_x, wall_y, begin, car.x, car.y, dx, dy, hits))
+            segments = crossed(wall_x, wall_y, begin, x, y, dx, dy)
+            while segments:
+                nearest = min(nearest, _hit(wall_x, wall_y, begin + lowest(segments), x, y, dx, dy))
+                segments &= segments - 1
             place += 1
             block = np.int64(blocks[place])
         observation[ray] = nearest / physics.ray_max_distance
 
 
 @njit(forceinline=True, error_model="numpy")
-def _first_hit(wall_x, wall_y, begin, x, y, dx, dy, hits):
-    """Return the distance from (x, y) along (dx, dy) to the first of BLOCK wall segments, infinite if it meets none.
-
-    Written so that it compiles to vector code without a branch.
-
-    Args:
-        hits: (BLOCK,) scratch.
-    """
-    for i in range(BLOCK):
-        ox, oy = wall_x[begin + i] - x, wall_y[begin + i] - y
-        ex, ey = wall_x[begin + i + 1] - wall_x[begin + i], wall_y[begin + i + 1] - wall_y[begin + i]
-        cross, side = dx * ey - dy * ex, ox * dy - oy * dx
-        t = (ox * ey - oy * ex) / cross
-        # The lines meet at the share side / cross of the segment, which must be in [0, 1].
-        meets = (abs(cross) >= PARALLEL) & (t >= 0.0) & (side * cross >= 0.0) & (abs(side) <= abs(cross))
-        hits[i] = t if meets else np.inf
-    a, b, c, d = hits[0], hits[1], hits[2], hits[3]
-    for i in range(4, BLOCK, 4):
-        a, b, c, d = min(a, hits[i]), min(b, hits[i + 1]), min(c, hits[i + 2]), min(d, hits[i + 3])
-    return min(min(a, b), min(c, d))
+def _hit(wall_x, wall_y, j, x, y, dx, dy):
+    """Return the distance from (x, y) along (dx, dy) to a wall segment, infinite if it does not meet it."""
+    ox, oy = wall_x[j] - x, wall_y[j] - y
+    ex, ey = wall_x[j + 1] - wall_x[j], wall_y[j + 1] - wall_y[j]
+    cross, side = dx * ey - dy * ex, ox * dy - oy * dx
+    t = (ox * ey - oy * ex) / cross
+    # The lines meet at the share side / cross of the segment, which must be in [0, 1].
+    meets = (abs(cross) >= PARALLEL) & (t >= 0.0) & (side * cross >= 0.0) & (abs(side) <= abs(cross))
+    return t if meets else np.inf
 
 
 @njit(error_model="numpy")
-def _observe(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation):
-    _cast_rays(track, cells, views, blocks, wall_x, wall_y, car, sin, cos, physics, hits, observation)
+def _observe(track, tables, car, sin, cos, physics, observation):
+    _cast_rays(track, tables, car, sin, cos, physics, observation)
     observation[OBSERVED_SPEED] = car.speed / physics.max_speed
     observation[OBSERVED_YAW_RATE] = _clamp(car.yaw_rate / physics.max_yaw_rate, -1.0, 1.0)
     observation[OBSERVED_STEER] = car.steer

@@ -12,7 +12,7 @@ from racer_env.simulator.compile_cache import cached_njit
 CELL = 32.0  # units; side of a cell
 VIEW_DIRECTIONS = 32  # of a full turn; a power of two
 VIEW_DISTANCE = 200.0  # units; no ray reaches farther
-BLOCK = 16  # wall segments that a ray is tested against at once; with fewer, Numba makes no vector code
+BLOCK = 16  # wall segments that a ray is tested against at once
 BLOCK_STEP = 8  # a block begins at a multiple of it, so that more lists of blocks are equal
 NEAR_STEP = 64  # units to which a block's distance is rounded down, for the same reason
 BEGIN_BITS = 13  # of a block's number; the bits above are its distance in NEAR_STEP

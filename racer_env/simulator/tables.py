@@ -37,7 +37,7 @@ from racer_env.contract import (
     THROTTLE,
     TICKS_PER_SECOND,
 )
-from racer_env.simulator import compiled_fdlibm
+from racer_env.simulator import compiled_fdlibm, vectors
 from racer_env.simulator.table_kernels import (
     BEGIN_BITS,
     BEGIN_UNIT,
@@ -68,7 +68,7 @@ _READ_BY_KERNELS = (
     *(OBSERVED_SPEED, OBSERVED_YAW_RATE, OBSERVED_STEER, OBSERVED_ARC_LENGTH, OBSERVED_CENTRE_DISTANCE),
     *(STEER, THROTTLE, BRAKE, TICKS_PER_SECOND),
 )
-_CALLED_BY_KERNELS = b"".join(Path(str(module.__file__)).read_bytes() for module in (fdlibm, compiled_fdlibm))
+_CALLED_BY_KERNELS = b"".join(Path(str(module.__file__)).read_bytes() for module in (fdlibm, compiled_fdlibm, vectors))
 _LAYOUT = "layout_" + "_".join(f"{n:g}" for n in _READ_BY_KERNELS) + f"_{zlib.crc32(_CALLED_BY_KERNELS):x}"
 TRACK_DTYPE = np.dtype(
     [
@@ -77,7 +77,6 @@ TRACK_DTYPE = np.dtype(
         ("sample_spacing", np.float64),  # arc length between coarse samples
         ("grid_x", np.float64),  # lower left corner
         ("grid_y", np.float64),
-        ("sample_error", np.float64),  # largest distance of a stored coarse sample from the true one
         ("columns", np.int64),  # cells of the grid
         ("rows", np.int64),
         ("first_cell", np.int64),  # first index of this track in each table
@@ -120,8 +119,9 @@ class Tables(NamedTuple):
     tracks: npt.NDArray[np.void]
     segments: npt.NDArray[np.void]
     chords: npt.NDArray[np.float64]  # arc length where each chord begins, then the total length
-    samples: npt.NDArray[np.float32]  # (C, 2) coarse samples of the centre line, relative to the grid's corner
-    sample_chords: npt.NDArray[np.uint16]  # (C,) the chord that holds each sample
+    sample_x: npt.NDArray[np.float64]  # coarse samples of the centre line; infinite ones follow, to read past the end
+    sample_y: npt.NDArray[np.float64]
+    sample_chords: npt.NDArray[np.uint16]  # the chord that holds each sample
     wall_x: npt.NDArray[np.float64]  # points, see _wall_points; segment j runs from point j to j + 1
     wall_y: npt.NDArray[np.float64]
     cells: npt.NDArray[np.uint16]  # number of each cell, row by row
@@ -145,15 +145,14 @@ def build_tables(geometry: TrackGeometry) -> Tables:
     cells, views, blocks = _views(wall_x, wall_y, float(low[0]), float(low[1]), columns, rows)
     near, contact_ranges, sample_ranges = _near(wall_x, wall_y, samples, low, cells, columns)
     cells[cells > len(near) - 2] = EVERYTHING
-    from_corner = samples - low
-    stored = from_corner.astype(np.float32)
+    beyond = np.full(BLOCK, np.inf)
+    sample_chords = np.searchsorted(line.lengths, arc_length, side="right") - 1
 
     track = np.zeros(1, TRACK_DTYPE)
     track["total_length"] = line.total_length
     track["progress_weight"] = 1.0
     track["sample_spacing"] = line.total_length / count
     track["grid_x"], track["grid_y"] = low
-    track["sample_error"] = np.linalg.norm(stored - from_corner, axis=1).max() + SAFETY
     track["columns"], track["rows"] = columns, rows
     track["sample_count"] = count
     track["wall_size"] = len(geometry.inner_wall) - 1
@@ -162,8 +161,9 @@ def build_tables(geometry: TrackGeometry) -> Tables:
         tracks=track,
         segments=_segments(geometry),
         chords=line.lengths,
-        samples=stored,
-        sample_chords=(np.searchsorted(line.lengths, arc_length, side="right") - 1).astype(np.uint16),
+        sample_x=np.concatenate([samples[:, 0], beyond]),
+        sample_y=np.concatenate([samples[:, 1], beyond]),
+        sample_chords=np.pad(sample_chords, (0, BLOCK)).astype(np.uint16),
         wall_x=wall_x,
         wall_y=wall_y,
         cells=cells.astype(np.uint16),
@@ -206,7 +206,7 @@ def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[
 _FIRST_FIELDS = {
     "first_segment": "segments",
     "first_chord": "chords",
-    "first_sample": "samples",
+    "first_sample": "sample_x",
     "first_cell": "cells",
     "first_near": "near",
     "first_contact_range": "contact_ranges",
