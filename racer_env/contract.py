@@ -179,6 +179,17 @@ def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.flo
     Raises:
         ActionError: The shape is wrong, or a number is not finite; the message names the first one.
     """
+    array = shaped_actions(actions, num_cars)
+    check_finite(array)
+    return array
+
+
+def shaped_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.float64]:
+    """Return actions as a contiguous float64 array (N, 3); its numbers may be anything.
+
+    Raises:
+        ActionError: The shape is wrong, or these are no real numbers.
+    """
     try:
         given = np.asarray(actions)
     except ValueError as error:
@@ -191,7 +202,15 @@ def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.flo
             f"actions must have the shape ({num_cars}, {ACTION_SIZE}), steer, throttle and brake per car; "
             f"got {array.shape}"
         )
-    if not np.isfinite(array).all():
-        car, item = np.argwhere(~np.isfinite(array))[0]
-        raise ActionError(f"actions must be finite numbers; {ACTION_NAMES[item]} of car {car} is {array[car, item]}")
     return array
+
+
+def check_finite(actions: npt.NDArray[np.float64]) -> None:
+    """Refuse actions (N, 3) that are not finite.
+
+    Raises:
+        ActionError: The message names the first one.
+    """
+    if not np.isfinite(actions).all():
+        car, item = np.argwhere(~np.isfinite(actions))[0]
+        raise ActionError(f"actions must be finite numbers; {ACTION_NAMES[item]} of car {car} is {actions[car, item]}")

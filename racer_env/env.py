@@ -205,10 +205,10 @@ class RacerEnv(Documented, gymnasium.Env[npt.NDArray[np.float32], npt.NDArray[np
         """
         if not self._is_reset or self._is_closed:
             raise ClosedError(f"step() {'on a closed environment' if self._is_closed else 'before reset()'}")
-        shape = np.shape(action)
-        if shape != (ACTION_SIZE,):
-            raise ActionError(f"an action must be steer, throttle and brake, shape (3,); got shape {shape}")
-        observation, reward, terminated, truncated, info = self._car.step(action)
+        given = np.asarray(action)
+        if given.shape != (ACTION_SIZE,):
+            raise ActionError(f"an action must be steer, throttle and brake, shape (3,); got shape {given.shape}")
+        observation, reward, terminated, truncated, info = self._car.step(given)
         if self._drawing is not None:
             self._drawing.step(action, observation)
         return observation.astype(np.float32), reward, terminated, truncated, info

@@ -97,7 +97,7 @@ def step_infos(records: npt.NDArray[np.void]) -> list[dict[str, Any]]:
 
 def step_info(record: npt.NDArray[np.void]) -> dict[str, Any]:
     """Return the info dictionary of one car's step, from one INFO_DTYPE record."""
-    return dict(zip(STEP_INFO_KEYS, record.item()))  # noqa: B905
+    return _make_step_infos([record.item()])[0]
 
 
 _CAR_FIELDS = {field: re.sub("(?=[A-Z])", "_", field.name).lower() for field in RESET_INFO}

@@ -52,7 +52,7 @@ class SimulatorCar:
     ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Advance by one tick; see ``RacerEnv.step``."""
         simulator = self.simulator
-        simulator.step(np.reshape(action, (1, ACTION_SIZE)))
+        simulator.step(np.asarray(action).reshape(1, ACTION_SIZE))
         return (
             simulator.observations[0],
             float(simulator.rewards[0]),

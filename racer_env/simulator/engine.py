@@ -66,8 +66,8 @@ class SimulatorEngine:
 
     def step(self, actions: npt.NDArray[np.floating]) -> None:
         """Advance every car by one tick; finished cars begin anew, unless they begin late."""
-        self.simulator.step(actions)
-        finished = np.flatnonzero(self.terminated | self.truncated).tolist()
+        is_any_finished = self.simulator.step(actions) > 0
+        finished = np.flatnonzero(self.terminated | self.truncated).tolist() if is_any_finished else []
         self.terminal_observations = {car: self.observations[car].copy() for car in finished}
         if finished and not self.begins_late:
             self.begin_cars(finished)

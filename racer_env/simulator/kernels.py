@@ -92,6 +92,7 @@ SEARCH_DTYPE = np.dtype(
     + [(name, np.int64) for name in ("low_chord", "high_chord")],  # chords near the ends of the interval
     align=True,
 )
+NOT_FINITE = -1  # instead of a number of cars
 GROUP = 32  # cars that do their tick together, so that what they need of the tables can be asked for before
 CACHED_TRACKS = 16  # of so many, the tables stay in a processor's cache anyway
 FETCHED_SAMPLES = (-8, 12)  # around a car, in samples of the centre line
@@ -121,8 +122,13 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
         infos: (N,) INFO_DTYPE, written.
         rewards: (N,), written.
         terminated, truncated: (N,) bool, written.
+
+    Returns:
+        How many cars' episodes ended; NOT_FINITE, and nothing has moved, if a number of the actions is not finite.
     """
-    tracks = tables.tracks
+    if not _are_finite(actions):
+        return NOT_FINITE
+    tracks, finished = tables.tracks, 0
     old = np.empty((len(cars), 3))
     turned = np.empty((len(cars), 2))  # sine and cosine of the heading
     wall_distance = np.empty(len(cars))
@@ -147,8 +153,10 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
             rewards[i] = _sum_components(infos[i])
             terminated[i] = car.stillness_counter >= rules[0].stillness_timeout_ticks
             truncated[i] = car.step_count >= rules[0].max_steps
+            finished += terminated[i] | truncated[i]
             sin, cos = turned[i, 0], turned[i, 1]
             _observe(track, tables, car, sin, cos, physics[0], observations[i])
+    return finished
 
 
 @cached_njit(error_model="numpy")
@@ -249,6 +257,15 @@ def _cell(track, x, y):
 def _direction(angle):
     """Return the bin of directions that holds an angle."""
     return math.floor(angle * (VIEW_DIRECTIONS / (2.0 * math.pi))) & (VIEW_DIRECTIONS - 1)
+
+
+@njit(error_model="numpy")
+def _are_finite(actions):
+    are_finite = True
+    for numbers in actions:
+        for number in numbers:
+            are_finite &= abs(number) < np.inf
+    return are_finite
 
 
 @njit(error_model="numpy")

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig
-from racer_env.contract import ACTION_SIZE, INFO_DTYPE, OBSERVATION_SIZE, checked_actions
+from racer_env.contract import ACTION_SIZE, INFO_DTYPE, OBSERVATION_SIZE, check_finite, shaped_actions
 from racer_env.errors import ConfigError
 from racer_env.fdlibm import sin_cos
 from racer_env.physics import Physics
 from racer_env.simulator.compile_cache import entry_point
-from racer_env.simulator.kernels import CAR_DTYPE, RULES_DTYPE, place_cars, step_cars
+from racer_env.simulator.kernels import CAR_DTYPE, NOT_FINITE, RULES_DTYPE, place_cars, step_cars
 from racer_env.simulator.table_kernels import VIEW_DISTANCE
 from racer_env.simulator.tables import CONTACT_REACH, Tables, build_all_tables
 from racer_env.tracks import Track
@@ -114,16 +114,23 @@ class Simulator:
                 car["vx"], car["vy"] = start.speed * cos, start.speed * sin
         place_cars(*self._placing, np.asarray(indices, np.int64), self.observations)
 
-    def step(self, actions: npt.NDArray[np.floating]) -> None:
+    def step(self, actions: npt.NDArray[np.floating]) -> int:
         """Advance every car by one tick and write the attributes.
 
         Args:
             actions: (N, 3) steer, throttle, brake; clamped to [-1, 1], [0, 1], [0, 1].
 
+        Returns:
+            How many cars' episodes ended.
+
         Raises:
             ActionError: The shape is wrong, or a number is not finite; then nothing has moved.
         """
-        self._step_cars(*self._inputs, checked_actions(actions, len(self.cars)), *self._outputs)
+        given = shaped_actions(actions, len(self.cars))
+        finished: int = self._step_cars(*self._inputs, given, *self._outputs)
+        if finished == NOT_FINITE:
+            check_finite(given)
+        return finished
 
     def _bind(self, tables: Tables | None = None) -> None:
         """Build the tables, unless they are there, and prepare the kernels' arguments; see _BOUND."""

@@ -339,6 +339,13 @@ def test_limits_hold_beyond_their_tick(track: Track) -> None:
     assert simulator.terminated[0] and simulator.truncated[0]
 
 
+def test_step_tells_how_many_episodes_ended(track: Track) -> None:
+    """One whose end has two reasons counts once."""
+    simulator = Simulator([track], 3, with_limits(10, 3))
+    simulator.cars["step_count"][1] = 9
+    assert [simulator.step(np.zeros((3, 3))) for _ in range(3)] == [1, 1, 3]
+
+
 # --- Actions ---
 
 
@@ -506,7 +513,7 @@ def test_rays_and_nearest_point_on_generated_tracks(kind: str) -> None:
 
 @pytest.mark.parametrize("index", [0, 1, 2])
 def test_nearest_point_of_a_car_between_two_samples(tracks: list[Track], index: int) -> None:
-    """The tables hold rounded samples; where they cannot tell which is nearer, the true ones do."""
+    """The nearer one is found, however little it is nearer."""
     line = tracks[index].geometry.centre_line
     count = math.ceil(tracks[index].length / tables.COARSE_SPACING)
     samples = line.point_at(np.arange(count) * tracks[index].length / count)
