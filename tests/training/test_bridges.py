@@ -301,21 +301,19 @@ def test_auto_bridge_is_restarted(
 
 
 def test_evaluation_does_not_go_on_over_a_restarted_bridge(
-    node_bridge: None, started: list[BridgeProcess], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    node_bridge: None, started: list[BridgeProcess], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Laps that were cut would be timed wrongly: it ends with one line and exit code 2."""
-    assert train(tmp_path, "--timesteps", "4096", "--run-name", "short") == 0
-    capsys.readouterr()
 
     def kill_in_the_middle() -> None:
         while not started:
             time.sleep(0.01)
-        time.sleep(1.0)
+        time.sleep(2.0)  # of some twenty
         kill(started[0])
 
     threading.Thread(target=kill_in_the_middle, daemon=True).start()
-    model = str(tmp_path / "models" / "short_final")
-    assert evaluate.main(["--model", model, "--laps", "200", "--bridge-url", "auto"]) == 2
+    laps = ["--track-id", "track-01", "--laps", "400"]
+    assert evaluate.main(["--model", "pretrained", *laps, "--bridge-url", "auto"]) == 2
     assert "lost the bridge" in capsys.readouterr().err
 
 
