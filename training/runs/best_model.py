@@ -24,6 +24,7 @@ from training.evaluation.course import CourseCars
 from training.evaluation.driving import Policy
 from training.evaluation.episode import LINE, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
+from training.runs.evaluations import EvaluationLog
 from training.runs.fastest_laps import FastestLaps
 from training.runs.health import check_model
 from training.runs.periodic import PeriodicCallback
@@ -109,6 +110,7 @@ class BestModelCallback(PeriodicCallback):
         stop_when_competent: bool = False,
         stop_when_lap_time: float | None = None,
         records: FastestLaps | None = None,
+        log: EvaluationLog | None = None,
     ) -> None:
         """Prepare to evaluate.
 
@@ -123,6 +125,7 @@ class BestModelCallback(PeriodicCallback):
             stop_when_competent: Whether to end the run once all laps are clean.
             stop_when_lap_time: Ends the run once every track also has a lap of at most so many seconds; or None.
             records: Keeps record laps; None neither records nor draws.
+            log: Keeps the figures of every evaluation; None keeps none.
         """
         super().__init__(frequency)
         self.algorithm = algorithm
@@ -136,6 +139,7 @@ class BestModelCallback(PeriodicCallback):
         self.stop_when_lap_time = stop_when_lap_time
         self.best, self.best_in_words = best_score_of(best_path, self.course.in_words())
         self.records = records
+        self.log = log
         self.last_in_words = ""
         self.why_ended: str | None = None
         self.closing_seconds = 0.0
@@ -165,9 +169,11 @@ class BestModelCallback(PeriodicCallback):
         self.why_ended = self._why_end(episodes)
         if self.records is not None:
             self._record(episodes, self.records, draws=self._is_drawn(is_last or self.why_ended is not None))
-        self._log(episodes)
-        self.last_in_words = f"at {self.num_timesteps:,} steps, {evaluation_in_words(episodes)}"
         score = score_of(episodes, self._lengths, self.reversal_cost)
+        if self.log is not None:
+            self.log.add(self.num_timesteps, {**summarise(episodes), "score": list(score)})
+        self._show(episodes)
+        self.last_in_words = f"at {self.num_timesteps:,} steps, {evaluation_in_words(episodes)}"
         if score > self.best:
             self._save(score)
 
@@ -227,7 +233,7 @@ class BestModelCallback(PeriodicCallback):
                 picture = Image(racing_line_picture(recording.drive), "HWC")
                 self.logger.record(f"racing_line/{track.id}", picture, exclude=("stdout", "log", "json", "csv"))
 
-    def _log(self, episodes: Sequence[Episode]) -> None:
+    def _show(self, episodes: Sequence[Episode]) -> None:
         for name, value in summarise(episodes).items():
             if value is not None:
                 self.logger.record(f"eval/{name}", value)

@@ -31,6 +31,7 @@ from training.runs.checkpointing import CheckpointPairCallback
 from training.runs.doubts import doubts_about
 from training.runs.ending import save_final, save_interrupted, say_end
 from training.runs.environment import make_training_env
+from training.runs.evaluations import EvaluationLog
 from training.runs.fastest_laps import FastestLaps
 from training.runs.folders import choose_run_name, claim_folders, hold_run, remove_run
 from training.runs.health import HealthCallback
@@ -212,6 +213,7 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         keeps_actions=True,
     )
     cars = stack.enter_context(contextlib.closing(CourseCars(course)))
+    log = stack.enter_context(contextlib.closing(EvaluationLog(run.log_dir, run.first_step)))
     best = run.path(BEST)
     if best_score_of(best)[0] != best_score_of(best, course.in_words())[0]:
         other = set_aside([best], run.name, run.logs_dir)
@@ -228,4 +230,5 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         stop_when_competent=run.stop_when_competent,
         stop_when_lap_time=run.stop_when_lap_time,
         records=FastestLaps(run.log_dir, run.name),
+        log=log,
     )

@@ -8,6 +8,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tests.runs import data_of, ppo
 from training.evaluation.episode import STANDING, Episode, Steering
 from training.runs.best_model import WORST, best_score_of, score_of
+from training.runs.evaluations import read_evaluations
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -150,3 +151,11 @@ def test_the_last_update_is_evaluated_too(trained: Path) -> None:
     events = EventAccumulator(str(trained / "logs" / "lap"))
     events.Reload()
     assert events.Scalars("eval/clean_laps")[-1].step == 81920
+
+
+def test_every_evaluation_is_logged_with_its_figures(trained: Path) -> None:
+    """The best of them is the score of the best model."""
+    log = read_evaluations(trained / "logs" / "lap")
+    assert [line["steps"] for line in log] == sorted({line["steps"] for line in log})
+    assert max(tuple(line["score"]) for line in log) == best_score_of(trained / "models" / "lap_best.zip")[0]
+    assert {"clean_laps", "laps_asked", "best_lap_time_sec", "pace_units_per_sec"} <= set(log[0])
