@@ -56,18 +56,32 @@ class Null(VecEnvWrapper):
         return observations, rewards, dones, [*infos]
 
 
-class _Training:
-    """A run that goes on for a rollout and an update at a time."""
+class Training:
+    """A run of PPO that goes on for a rollout and an update at a time.
 
-    def __init__(self, model: OnPolicyAlgorithm, callbacks: Sequence[BaseCallback]) -> None:
+    Attributes:
+        model: The model that learns.
+        steps: Environment steps of a rollout.
+    """
+
+    def __init__(self, env: VecNormalize, settings: PpoSettings, callbacks: Sequence[BaseCallback]) -> None:
+        arguments = ALGORITHM.arguments(settings, env.num_envs, LONG)
+        model: Any = ALGORITHM.make_model(env, settings, arguments, 0, "cpu")
         model.set_logger(Logger(None, []))
-        self._model = model
+        self.steps = ALGORITHM.rollout_steps(settings, env.num_envs)
+        self.model: OnPolicyAlgorithm = model
         self._total, self._callback = model._setup_learn(LONG, CallbackList([*callbacks]))
         self._callback.on_training_start({}, {})
 
+    @classmethod
+    def on(cls, game: VecEnv, settings: PpoSettings) -> "Training":
+        """Return a run as this toolkit trains, from the monitor on."""
+        env = FastNormalize(VecMonitor(game), clip_obs=CLIP, clip_reward=CLIP, gamma=settings.gamma)
+        return cls(env, settings, [HealthCallback(env), RacerMetricsCallback()])
+
     def turn(self) -> dict[str, float]:
         """Return the seconds of collecting and of learning."""
-        model, began = self._model, time.perf_counter()
+        model, began = self.model, time.perf_counter()
         assert model.env is not None
         model.collect_rollouts(model.env, self._callback, model.rollout_buffer, model.n_steps)
         model._update_current_progress_remaining(model.num_timesteps, self._total)
@@ -75,6 +89,31 @@ class _Training:
         model.train()
         learnt = time.perf_counter()
         return {"collecting": collected - began, "learning": learnt - collected, "both": learnt - began}
+
+
+class Evaluation:
+    """Laps of one car from the line, which drives them as often as it is told.
+
+    The network is asked on every tick; what is done is what the scripted driver does, which laps.
+
+    Attributes:
+        ticks: Ticks of the laps, once they have been driven.
+    """
+
+    def __init__(self, cars: CourseCars, infer: Policy) -> None:
+        self.ticks = 0
+        self._cars, self._infer = cars, infer
+
+    def turn(self) -> dict[str, float]:
+        """Return the seconds of driving."""
+        began = time.perf_counter()
+        (episode,) = self._cars.drive(self._policy, show=False)
+        self.ticks = episode.steps
+        return {"driving": time.perf_counter() - began}
+
+    def _policy(self, observations: np.ndarray) -> np.ndarray:
+        self._infer(NONE(observations))
+        return scripted_driver(observations)
 
 
 def measure_training(track: Track, config: AiConfig, turns: int = TURNS) -> Figures:
@@ -86,31 +125,27 @@ def measure_training(track: Track, config: AiConfig, turns: int = TURNS) -> Figu
         turns: Rollouts of each subject.
     """
     prepare(0, "cpu")
-    settings, cars = PpoSettings(), ALGORITHM.cars
-    arguments = ALGORITHM.arguments(settings, cars, LONG)
+    settings = PpoSettings()
+    plain = dataclasses.replace(settings, plain_policy=1)
     with contextlib.ExitStack() as stack:
 
-        def make(wrap: Callable[[VecEnv], VecEnv], normalise: type[VecNormalize]) -> VecNormalize:
-            game = RacerVecEnv(track, cars, config, bridge_url=EMBEDDED, random_start_share=settings.random_start_share)
-            stack.callback(game.close)
-            return normalise(wrap(game), clip_obs=CLIP, clip_reward=CLIP, gamma=settings.gamma)
+        def game() -> VecEnv:
+            share = settings.random_start_share
+            made = RacerVecEnv(track, ALGORITHM.cars, config, bridge_url=EMBEDDED, random_start_share=share)
+            stack.callback(made.close)
+            return made
 
-        subjects = {}
-        for name, wrap in ((PRODUCT, VecMonitor), (NULL, lambda game: VecMonitor(Null(game)))):
-            env = make(wrap, FastNormalize)
-            model: Any = ALGORITHM.make_model(env, settings, arguments, 0, "cpu")
-            subjects[name] = _Training(model, [HealthCallback(env), RacerMetricsCallback()])
-        env = make(lambda game: game, VecNormalize)
-        plain: Any = ALGORITHM.make_model(env, dataclasses.replace(settings, plain_policy=1), arguments, 0, "cpu")
-        subjects[PLAIN] = _Training(plain, [])
-        steps = ALGORITHM.rollout_steps(settings, cars)
-        return _in_turns({name: subject.turn for name, subject in subjects.items()}, turns, lambda _: steps)
+        subjects = {
+            PRODUCT: Training.on(game(), settings),
+            NULL: Training.on(Null(game()), settings),
+            PLAIN: Training(VecNormalize(game(), clip_obs=CLIP, clip_reward=CLIP, gamma=plain.gamma), plain, []),
+        }
+        turn_of = {name: subject.turn for name, subject in subjects.items()}
+        return _in_turns(turn_of, turns, lambda name: subjects[name].steps)
 
 
 def measure_evaluation(track: Track, config: AiConfig, turns: int = TURNS) -> Figures:
-    """Let a network drive three laps of a track in turns, and return the ticks per second of one car.
-
-    The network is a fresh one. It is asked on every tick; what is done is what the scripted driver does, which laps.
+    """Let a fresh network drive three laps of a track in turns, and return the ticks per second of one car.
 
     Args:
         track: Track to drive on.
@@ -120,29 +155,15 @@ def measure_evaluation(track: Track, config: AiConfig, turns: int = TURNS) -> Fi
     prepare(0, "cpu")
     game = RacerVecEnv(track, config=config, bridge_url=EMBEDDED)
     model: Any = ALGORITHM.make_model(FastNormalize(game), PpoSettings(), {"n_steps": 64}, 0, "cpu")
-    ticks: dict[str, int] = {}
     with contextlib.closing(game), contextlib.closing(CourseCars(Course([track], config, LAPS))) as cars:
-
-        def drive(name: str, infer: Policy) -> Callable[[], dict[str, float]]:
-            def policy(observations: np.ndarray) -> np.ndarray:
-                infer(NONE(observations))
-                return scripted_driver(observations)
-
-            def turn() -> dict[str, float]:
-                began = time.perf_counter()
-                (episode,) = cars.drive(policy, show=False)
-                ticks[name] = episode.steps
-                return {"driving": time.perf_counter() - began}
-
-            return turn
-
         subjects = {
-            NUMPY: drive(NUMPY, make_inference(ALGORITHM, model)),
-            PYTORCH: drive(PYTORCH, lambda seen: model.predict(seen, deterministic=True)[0]),
+            NUMPY: Evaluation(cars, make_inference(ALGORITHM, model)),
+            PYTORCH: Evaluation(cars, lambda seen: model.predict(seen, deterministic=True)[0]),
         }
-        figures = _in_turns(subjects, turns, lambda name: ticks[name])
-    for name, count in ticks.items():
-        figures[name]["seconds"] = count / figures[name]["driving"]
+        turn_of = {name: subject.turn for name, subject in subjects.items()}
+        figures = _in_turns(turn_of, turns, lambda name: subjects[name].ticks)
+    for name, subject in subjects.items():
+        figures[name]["seconds"] = subject.ticks / figures[name]["driving"]
     return figures
 
 
