@@ -1,4 +1,4 @@
-"""A policy's forward pass without PyTorch, which takes four times as long for one car: NumPy's BLAS and tanh."""
+"""Policies without PyTorch: their forward pass in NumPy, for training, and as a driver, for evaluations."""
 
 import operator
 from collections.abc import Callable
@@ -11,25 +11,11 @@ import torch
 from racer_env.contract import OBSERVATION_SIZE
 from racer_env.spaces import make_action_space
 from training.algorithms.algorithm import Algorithm
-
-TOLERANCE = 1e-6  # largest difference of an action from that of PyTorch
+from training.algorithms.forward import ForwardPass, agree
+from training.algorithms.plain import RELU, TANH, UNSCALED, Layer, PlainNetwork, Scaling
 
 Array = npt.NDArray[Any]
 Activation = Callable[[Array], Array]
-
-# Real observations to compare by, in thousandths: rays, speed, yaw rate, steer, arc length, distance from the centre.
-_SAMPLES = (
-    (50, 54, 71, 141, 1000, 141, 71, 54, 50, 0, 0, 0, 0, 0),
-    (41, 45, 62, 131, 770, 150, 79, 62, 59, 413, 32, 104, 37, 85),
-    (63, 70, 98, 214, 402, 118, 61, 44, 38, 687, -213, -391, 128, 120),
-    (35, 38, 50, 97, 288, 236, 97, 70, 63, 552, 371, 640, 304, 148),
-    (76, 88, 131, 305, 351, 92, 48, 33, 24, 238, -540, -1000, 491, 262),
-    (52, 56, 73, 149, 912, 138, 70, 52, 48, 934, 11, -42, 676, 19),
-    (20, 22, 31, 66, 187, 402, 144, 95, 81, 801, 128, 250, 850, 305),
-    (0, 9, 21, 58, 118, 74, 52, 61, 102, 121, 702, 1000, 969, 498),
-)
-SAMPLES = np.array(_SAMPLES, np.float32) / np.float32(1000)
-assert SAMPLES.shape[1] == OBSERVATION_SIZE
 
 
 def relu(values: Array) -> Array:
@@ -43,6 +29,7 @@ def tanh(values: Array) -> Array:
 
 
 ACTIVATIONS: dict[type[torch.nn.Module], Activation] = {torch.nn.Tanh: tanh, torch.nn.ReLU: relu}
+CODES: dict[type[torch.nn.Module], int] = {torch.nn.Tanh: TANH, torch.nn.ReLU: RELU}
 
 
 class Layers:
@@ -94,40 +81,46 @@ def layers_of(*parts: torch.nn.Module) -> Layers | None:
     return Layers(modules)
 
 
-def make_inference(algorithm: Algorithm, model: Any) -> Callable[[Array], Array]:
-    """Return what maps normalised observations (N, 14) to the actions (N, 3) of ``predict(deterministic=True)``.
+def make_inference(algorithm: Algorithm, model: Any, scaling: Scaling = UNSCALED) -> Callable[[Array], Array]:
+    """Return what maps observations (N, 14) to the actions (N, 3) of ``predict(deterministic=True)``.
 
-    Where the network is of plain layers on a CPU, and the actions are those of PyTorch to TOLERANCE, NumPy computes
-    them. Otherwise it is ``predict`` itself. Weights that training changes later are taken over at once.
+    Where the network, as it is now, is of plain layers on a CPU, a ``ForwardPass`` with its weights computes them, if
+    they agree. Otherwise they are those of ``predict`` itself.
 
     Args:
         algorithm: Algorithm of the model.
         model: A model of stable-baselines3.
+        scaling: How the observations become what the model takes.
     """
 
     def predict(observations: Array) -> Array:
-        actions: Array = model.predict(observations, deterministic=True)[0]
+        actions: Array = model.predict(scaling(observations), deterministic=True)[0]
         return actions
 
-    layers = layers_of(*(operator.attrgetter(path)(model.policy) for path in algorithm.head))
-    if layers is None or layers.inputs != OBSERVATION_SIZE:
+    layers = _plain_layers(algorithm, model.policy)
+    if layers is None:
         return predict
-    space, output = make_action_space(), algorithm.output
-    low, high = space.low, space.high
-    half = ((high - low) / 2).astype(np.float32)
-
-    def infer(observations: Array) -> Array:
-        given = layers(observations)
-        if output == "tanh":
-            given = np.tanh(given, out=given)
-        if output != "clipped":
-            given = (low + half * (given + np.float32(1.0))).astype(np.float32)
-        return np.minimum(np.maximum(given, low), high)
-
-    return infer if _largest_difference(infer, predict) <= TOLERANCE else predict
+    network = PlainNetwork(layers, scaling)
+    if algorithm.output != "clipped":  # outputs within [-1, 1] are spread over the actions' ranges
+        space = make_action_space()
+        half = (space.high - space.low) / 2
+        network = network._replace(offset=space.low + half, factor=half)
+    infer = ForwardPass(network)
+    return infer if agree(infer, predict, scaling) else predict
 
 
-def _largest_difference(one: Callable[[Array], Array], other: Callable[[Array], Array]) -> float:
-    """Return the largest difference on real observations, as they are and as normalising spreads them."""
-    differences = [np.abs(one(seen) - other(seen)).max() for seen in (SAMPLES, 4.0 * SAMPLES - 2.0)]
-    return float(np.nan_to_num(max(differences), nan=np.inf))
+def _plain_layers(algorithm: Algorithm, policy: torch.nn.Module) -> list[Layer] | None:
+    """Return the layers of the part of a policy that drives; None if they are anything but plain ones on a CPU."""
+    found = layers_of(*(operator.attrgetter(path)(policy) for path in algorithm.head))
+    if found is None or found.inputs != OBSERVATION_SIZE:
+        return None
+    layers: list[Layer] = []
+    modules = [*found.modules, torch.nn.Tanh()] if algorithm.output == "tanh" else found.modules
+    for module in modules:
+        if isinstance(module, torch.nn.Linear):
+            layers.append(Layer(module.weight.detach().numpy(), module.bias.detach().numpy()))
+        elif not layers[-1].activation:
+            layers[-1] = layers[-1]._replace(activation=CODES[type(module)])
+        else:
+            return None  # two activations, one after the other
+    return layers

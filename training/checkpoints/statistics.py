@@ -11,6 +11,7 @@ import numpy.typing as npt
 from racer_env.contract import OBSERVATION_SIZE
 from racer_env.errors import ModelError
 from racer_env.json_files import Checker
+from training.algorithms.plain import Scaling
 
 # Beyond these, sums and quotients of statistics overflow; what is observed lies within [-1, 1].
 LEAST, MOST = 1e-30, 1e30
@@ -33,14 +34,13 @@ class Normalisation:
     epsilon: float
 
     @functools.cached_property
-    def _mean_and_scale(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        return np.array(self.obs_mean), np.sqrt(np.array(self.obs_var) + self.epsilon)
+    def scaling(self) -> Scaling:
+        """The same in arrays."""
+        return Scaling(np.array(self.obs_mean), np.sqrt(np.array(self.obs_var) + self.epsilon), self.clip_obs)
 
     def __call__(self, observations: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return normalised observations (N, 14), bit by bit those of stable-baselines3's VecNormalize."""
-        mean, scale = self._mean_and_scale
-        scaled = (observations - mean) / scale
-        return np.minimum(np.maximum(scaled, -self.clip_obs, out=scaled), self.clip_obs, out=scaled).astype(np.float32)
+        return self.scaling(observations)
 
 
 @dataclass(frozen=True)

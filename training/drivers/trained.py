@@ -6,6 +6,7 @@ import numpy as np
 
 from racer_env.config import parse_config
 from training.algorithms.inference import make_inference
+from training.algorithms.plain import UNSCALED
 from training.checkpoints.checkpoint import Checkpoint
 from training.checkpoints.loading import load_model, prepare
 from training.drivers.driver import Actions, Driver, Observations
@@ -28,19 +29,18 @@ def load_trained_driver(checkpoint: Checkpoint, *, deterministic: bool, seed: in
     prepare(seed, device)
     model = load_model(data, None, device, learns=False)
     model.set_random_seed(seed)  # loading has set the seed of training
-    normalise = checkpoint.statistics
-
     is_reflex = deterministic and not data.algorithm.is_recurrent
-    infer = make_inference(data.algorithm, model) if is_reflex else None
+    scaling = UNSCALED if checkpoint.statistics is None else checkpoint.statistics.scaling
+    infer = make_inference(data.algorithm, model, scaling) if is_reflex else None
     memory: Any = None  # of a recurrent policy, for all cars; None is that of cars that start
 
     def act(observations: Observations) -> Actions:
         nonlocal memory
-        seen = observations if normalise is None else normalise(observations)
         if infer is not None:
-            return infer(seen)
+            return infer(observations)
+        begins = np.full(len(observations), memory is None)
         actions, memory = model.predict(
-            seen, memory, episode_start=np.full(len(seen), memory is None), deterministic=deterministic
+            scaling(observations), memory, episode_start=begins, deterministic=deterministic
         )
         return actions
 

@@ -188,8 +188,7 @@ class BestModelCallback(PeriodicCallback):
 
     def _make_policy(self) -> Policy:
         """Return the driver as it is now."""
-        infer, normalise = make_inference(self.algorithm, self.model), statistics_of(self.statistics)
-        return lambda observations: infer(normalise(observations))
+        return make_inference(self.algorithm, self.model, statistics_of(self.statistics).scaling)
 
     def _save(self, score: Score) -> None:
         words = self.last_in_words
