@@ -17,7 +17,7 @@ from training.algorithms.presets import read_preset
 from training.checkpoints.data import read_model_data
 from training.checkpoints.pickled import read_pickled
 from training.checkpoints.replay_buffer import read_buffer
-from training.drivers.exported import read_card
+from training.drivers.card import read_card
 from training.drives.recording import load_recording
 
 READERS: list[Callable[[Path], Any]] = [

@@ -23,7 +23,8 @@ from training.algorithms.networks import DeterministicPolicy, NormalisingPolicy
 from training.algorithms.registry import algorithm_named
 from training.checkpoints.files import statistics_path
 from training.checkpoints.pickled import read_pickled
-from training.drivers.exported import load_onnx_driver, read_card
+from training.drivers.card import read_card
+from training.drivers.exported import load_onnx_driver
 from training.drivers.loading import load_driver
 
 pytestmark = pytest.mark.timeout(60)

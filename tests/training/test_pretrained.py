@@ -12,7 +12,8 @@ from racer_env.tracks.generator import generate_track
 from racer_env.tracks.names import HARD
 from training import evaluate
 from training.console.arguments import MODELS_DIR
-from training.drivers.exported import load_onnx_driver, read_card
+from training.drivers.card import read_card
+from training.drivers.exported import load_onnx_driver
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -1,93 +1,27 @@
 """ONNX files that drive without PyTorch, stable-baselines3 or pickles: exported ones, and those of other programs."""
 
-import json
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from racer_env.config import AiConfig, parse_config
-from racer_env.contract import ACTION_NAMES, MAX_ACTION_REPEAT
+from racer_env.contract import ACTION_NAMES
 from racer_env.errors import ModelError
 from racer_env.physics import Physics
 from racer_env.spaces import make_action_space
-from training.checkpoints.attributes import is_track_ids
+from training.algorithms.forward import ForwardPass, agree
+from training.algorithms.plain import UNSCALED
 from training.checkpoints.data import check_physics
 from training.checkpoints.files import STATISTICS_NAME
 from training.checkpoints.statistics import Normalisation
 from training.console.messages import count_of, in_short, note
 from training.drivers.beside import read_beside, statistics_beside
+from training.drivers.card import Card, card_of
 from training.drivers.driver import Actions, Driver, Observations
 from training.drivers.network import Network
 
-CARD_KEY = "racer_driver"
-
-
-@dataclass(frozen=True)
-class Card:
-    """What an exported driver says about itself, stored in its metadata.
-
-    Attributes:
-        normalises: Whether it takes raw observations and normalises them; otherwise it takes normalised ones.
-        action_repeat: Ticks that each action is held.
-        track_ids: Ids of the tracks that it was trained on.
-        physics_fingerprint: Fingerprint of the physics that it was trained on; None if it does not say.
-        track_fingerprints: Fingerprints of these tracks at training time, by id.
-        statistics: Digest of the statistics that belong to it; None if it does not say.
-        config: Reward weights and episode limits that it was trained with; None if it does not say.
-    """
-
-    normalises: bool
-    action_repeat: int
-    track_ids: tuple[str, ...]
-    physics_fingerprint: str | None
-    track_fingerprints: dict[str, Any] = field(default_factory=dict)
-    statistics: str | None = None
-    config: AiConfig | None = None
-
-
-def read_card(path: Path) -> Card | None:
-    """Return what a driver says about itself; None if it is of another program, which says nothing.
-
-    Raises:
-        ModelError: The file is missing, damaged, or not a driver, or says odd things.
-    """
-    return _card(Network(path))
-
-
-def _card(network: Network) -> Card | None:
-    if CARD_KEY not in network.metadata:
-        return None
-    path = network.path
-    try:
-        told = json.loads(network.metadata[CARD_KEY])
-        card = Card(
-            normalises=told["normalises"],
-            action_repeat=told["action_repeat"],
-            track_ids=tuple(dict.fromkeys(told["track_ids"])),
-            physics_fingerprint=told["physics_fingerprint"],
-            track_fingerprints=told.get("track_fingerprints", {}),
-            statistics=told.get("statistics"),
-            config=parse_config(told["ai_config"], str(path)) if told.get("ai_config") is not None else None,
-        )
-        is_sound = (
-            isinstance(card.normalises, bool)
-            and type(card.action_repeat) is int
-            and 1 <= card.action_repeat <= MAX_ACTION_REPEAT
-            and is_track_ids(told["track_ids"])
-            and isinstance(card.physics_fingerprint, str | None)
-            and isinstance(card.track_fingerprints, dict)
-            and isinstance(card.statistics, str | None)
-        )
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(
-            f"{path} does not say what it was trained on; expected a file of python -m training.export_onnx"
-        ) from error
-    if not is_sound:
-        raise ModelError(f"{path} says odd things about itself: {told}"[:300])
-    return card
+Act = Callable[[Observations], Actions]
 
 
 def load_onnx_driver(
@@ -105,7 +39,7 @@ def load_onnx_driver(
         ModelError: The file is missing, damaged, not a driver, or of other physics, or its statistics are wrong.
     """
     network = Network(path)
-    card = _card(network)
+    card = card_of(network)
     if card is None:
         card, normalise = _assumed(network, statistics, normalises)
     elif statistics is not None or not normalises:
@@ -125,7 +59,19 @@ def load_onnx_driver(
         within: Actions = np.clip(actions, space.low, space.high)
         return within
 
-    return Driver(path.as_posix(), act, card.action_repeat, card.track_ids, card.track_fingerprints, card.config)
+    fastest = _faster(act, network, normalise)
+    return Driver(path.as_posix(), fastest, card.action_repeat, card.track_ids, card.track_fingerprints, card.config)
+
+
+def _faster(act: Act, network: Network, normalise: Normalisation | None) -> Act:
+    """Return what does the same as a network of plain layers without onnxruntime, if that agrees; else ``act``."""
+    plain = network.plain
+    if plain is not None and normalise is not None:
+        plain = plain._replace(scaling=normalise.scaling) if plain.scaling is UNSCALED else None
+    if plain is None:
+        return act
+    infer = ForwardPass(plain)
+    return infer if agree(infer, act, plain.scaling) else act
 
 
 def _own_statistics(path: Path, card: Card) -> Normalisation:

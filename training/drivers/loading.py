@@ -26,7 +26,7 @@ def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
         return []
     exported = _exported_path(name, models_dir)
     if exported is not None:
-        from training.drivers.exported import read_card  # onnxruntime takes 0.1 s to load
+        from training.drivers.card import read_card  # onnxruntime takes 0.1 s to load
 
         card = read_card(exported)
         return [] if card is None else list(card.track_ids)

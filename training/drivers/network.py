@@ -11,6 +11,7 @@ from racer_env.contract import ACTION_SIZE
 from racer_env.errors import ModelError
 from training.console.messages import first_line
 from training.drivers.onnx_files import read_onnx
+from training.drivers.plain_graph import plain_network_of
 from training.drivers.signature import signature_of, stored_rows
 
 ROUNDING = 1e-3  # of numbers that another program has written with a few digits
@@ -23,6 +24,7 @@ class Network:
         path: Path of its file.
         metadata: What the file says about itself, texts by name.
         signature: Its input and outputs.
+        plain: Its numbers, if it is of plain layers; or None.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,6 +43,8 @@ class Network:
             model, content = read_onnx(path)
             self._rows = stored_rows(model)
             self.signature = signature_of(model, path)
+            is_alone = self.signature.one is None and self.signature.outputs == (self.signature.actions,)
+            self.plain = plain_network_of(model) if is_alone else None
             self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
             self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
         except ModelError:

@@ -15,7 +15,7 @@ from training.checkpoints.files import DRIVER_NAME, MODEL_NAME, STATISTICS_NAME
 from training.checkpoints.statistics import Normalisation
 from training.console.messages import without_warnings_of
 from training.drivers.beside import KEYS, statistics_digest
-from training.drivers.exported import CARD_KEY
+from training.drivers.card import CARD_KEY
 
 # Every onnxruntime and onnxruntime-web from this version on reads the opset and IR version below.
 MIN_RUNTIME = "1.14"

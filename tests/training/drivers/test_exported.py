@@ -54,6 +54,16 @@ def made(
     return path
 
 
+def gemm(path: Path) -> Path:
+    """Write the same driver as PyTorch would: with biases."""
+    model = onnx.load(made(path))
+    model.graph.node[0].op_type = "Gemm"
+    model.graph.node[0].input.append("b")
+    model.graph.initializer.append(numpy_helper.from_array(np.zeros(3, np.float32), "b"))
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
 def with_statistics(path: Path, stats: Any = STATS, name: str = "vecnorm_stats.json") -> Path:
     """Put statistics beside a driver."""
     path.with_name(name).write_text(json.dumps(stats), encoding="utf-8")
@@ -285,3 +295,24 @@ def test_it_is_measured_and_compared(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = json.loads(capsys.readouterr().out)
     assert found["tracks"]["track-01"]["laps"] == 2
     assert found["tracks"] == found["compared_with"]["tracks"]
+
+
+@pytest.mark.parametrize("is_scaled_outside", [False, True])
+def test_plain_layers_drive_without_the_runtime(
+    is_scaled_outside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which takes several times as long for a few cars; whatever normalises the observations."""
+    path = with_statistics(gemm(tmp_path / "theirs.onnx")) if is_scaled_outside else gemm(tmp_path / "theirs.onnx")
+    driver = load_onnx_driver(path, None)
+    monkeypatch.setattr("training.drivers.network.Network.__call__", None)
+    expected = NORMALISED if is_scaled_outside else EXPECTED
+    assert driver(OBSERVATIONS) == pytest.approx(expected, abs=1e-6)
+
+
+def test_layers_that_compute_something_else_are_left_to_the_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not equal to 1e-6 is not used."""
+    path = gemm(tmp_path / "theirs.onnx")
+    monkeypatch.setattr("training.algorithms.forward.ForwardPass.__call__", lambda self, seen: seen[:, :3])
+    assert load_onnx_driver(path, None)(OBSERVATIONS) == pytest.approx(EXPECTED, abs=1e-6)
