@@ -38,6 +38,7 @@ COUNTS_DTYPE = np.dtype(
         ("direction", np.int64),  # whether the command rises or falls: 1, -1, or 0 before either
         ("turn", np.float64),  # its extreme value in that direction
         ("share", np.float64),
+        ("way", np.float64),  # units along the track since its first tick
         ("is_stalled", np.bool_),
     ],
     align=True,
@@ -82,24 +83,21 @@ def count_steering(car: Any, command: float, wheel: float) -> None:
 
 
 @cached_njit()
-def count_stalls(car: Any, recent: npt.NDArray[np.float64], share: float) -> None:
+def count_stalls(car: Any, ways: npt.NDArray[np.float64], share: float) -> None:
     """Count how often a car stops making progress; a stall that lasts counts once.
 
     Args:
         car: The car's counts.
-        recent: Units that it advanced on each of the last STALL_TICKS ticks, in turns.
+        ways: Its way after each of the last STALL_TICKS ticks, in turns; updated.
         share: Its position as a share of the track's length, in [0, 1].
     """
     if car.steps > 0:
         step = share - car.share
-        recent[(car.steps - 1) % STALL_TICKS] = (step - np.rint(step)) * car.length
+        car.way += (step - np.rint(step)) * car.length
     car.share = share
-    stalls = False
-    if car.steps >= STALL_TICKS:
-        advanced = 0.0
-        for tick in range(car.steps, car.steps + STALL_TICKS):  # the oldest first
-            advanced += recent[tick % STALL_TICKS]
-        stalls = abs(advanced) < STALL_UNITS
+    turn = car.steps % STALL_TICKS
+    stalls = car.steps >= STALL_TICKS and abs(car.way - ways[turn]) < STALL_UNITS
+    ways[turn] = car.way
     car.stalls += int(stalls and not car.is_stalled)
     car.is_stalled = stalls
 
@@ -107,7 +105,7 @@ def count_stalls(car: Any, recent: npt.NDArray[np.float64], share: float) -> Non
 @cached_njit()
 def count_tick(
     car: Any,
-    recent: npt.NDArray[np.float64],
+    ways: npt.NDArray[np.float64],
     lap_ticks: npt.NDArray[np.int64],
     clean: npt.NDArray[np.bool_],
     info: Any,
@@ -117,7 +115,7 @@ def count_tick(
 ) -> bool:
     """Add a tick to the counts of a car, and return whether its laps are driven or took too long."""
     count_steering(car, action[STEER], observation[OBSERVED_STEER])
-    count_stalls(car, recent, observation[OBSERVED_ARC_LENGTH])
+    count_stalls(car, ways, observation[OBSERVED_ARC_LENGTH])
     car.steps += 1
     car.wall_ticks += int(info.wallContact)
     car.off_track_ticks += int(info.offTrack != 0.0)
@@ -137,7 +135,7 @@ def count_tick(
 @cached_njit()
 def count_cars(
     counts: npt.NDArray[np.void],
-    recent: npt.NDArray[np.float64],
+    ways: npt.NDArray[np.float64],
     lap_ticks: npt.NDArray[np.int64],
     clean: npt.NDArray[np.bool_],
     cars: npt.NDArray[np.int64],
@@ -152,7 +150,7 @@ def count_cars(
     """Add a tick of many cars, and return how many still run.
 
     Args:
-        counts, recent, lap_ticks, clean: What is counted of every car.
+        counts, ways, lap_ticks, clean: What is counted of every car.
         cars: The car of each row of the arguments that follow.
         running: Whether each of them still runs; updated.
         infos, rewards, actions, observations, terminated, truncated: The tick that they have driven.
@@ -164,7 +162,7 @@ def count_cars(
             car = counts[index]
             is_over = count_tick(
                 car,
-                recent[index],
+                ways[index],
                 lap_ticks[index],
                 clean[index],
                 infos[row],
@@ -202,14 +200,14 @@ class Tally:
         self.counts["laps_asked"] = [episode.laps_asked for episode in episodes]
         self.counts["length"] = [episode.length or ASSUMED_LENGTH for episode in episodes]
         self.counts["patience"] = patience
-        self._recent = np.zeros((len(episodes), STALL_TICKS))
+        self._ways = np.zeros((len(episodes), STALL_TICKS))
         self._lap_ticks = np.zeros((len(episodes), most), np.int64)
         self._clean = np.zeros((len(episodes), most), np.bool_)
         self._count: Callable[..., int] | None = None
 
     def add(self, cars: npt.NDArray[np.int64], running: npt.NDArray[np.bool_], *driven: Any) -> int:
         """Add a tick, and return how many cars still run; see ``count_cars``."""
-        arguments = (self.counts, self._recent, self._lap_ticks, self._clean, cars, running, *driven)
+        arguments = (self.counts, self._ways, self._lap_ticks, self._clean, cars, running, *driven)
         if self._count is None:
             self._count = entry_point(count_cars, arguments)
         return self._count(*arguments)

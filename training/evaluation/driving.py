@@ -107,14 +107,14 @@ class _Field:
         """Note which rows of the engine belong to which group."""
         bounds = np.searchsorted(self.cars, self._firsts).tolist()
         self._parts = [slice(first, last) for first, last in itertools.pairwise(bounds)]
+        self._blurred = [each for each in zip(self._stressed, self._parts, strict=True) if each[0].blurs]
         self._rows = {car: row for row, car in enumerate(self.cars.tolist())}
 
     def seen(self) -> npt.NDArray[np.float32]:
         """Return what the drivers see."""
         observations = self._engine.observations.astype(np.float32)
-        for stressed, part in zip(self._stressed, self._parts, strict=True):
-            if stressed.blurs:
-                observations[part] = stressed.seen(observations[part])
+        for stressed, part in self._blurred:
+            observations[part] = stressed.seen(observations[part])
         return observations
 
     def step(self, actions: npt.NDArray[np.floating]) -> int:
