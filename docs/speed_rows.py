@@ -17,8 +17,9 @@ from racer_env.vec_env import RacerVecEnv
 from training.algorithms.inference import make_inference
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
 from training.checkpoints.loading import prepare
+from training.checkpoints.statistics import NONE
 from training.drivers.scripted import scripted_driver
-from training.evaluation.course import Course, CourseCars
+from training.evaluation.course import Course
 from training.runs.training_speed import LAPS, Evaluation, Training
 
 try:
@@ -82,8 +83,8 @@ def width(units: int) -> Iterator[Figures]:
     """Yield the steps per second of training a network with two hidden layers of so many units, and of its laps."""
     track = load_track(TRACK)
     training = Training.on(make_game([track], ALGORITHM.cars), PpoSettings(hidden=(units, units)))
-    cars = CourseCars(Course([track], AiConfig(), LAPS))
-    evaluation = Evaluation(cars, make_inference(ALGORITHM, training.model))
+    course = Course([track], AiConfig(), LAPS, keeps_actions=True)
+    evaluation = Evaluation(course, make_inference(ALGORITHM, training.model, NONE.scaling))
     while True:
         rates, seconds = rates_of(training), evaluation.turn()["driving"]
         yield rates | {"evaluation": evaluation.ticks / seconds}

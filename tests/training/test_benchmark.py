@@ -10,7 +10,6 @@ from racer_env.tracks import Track, load_track
 from training.benchmark import main, make_actions, run_benchmark
 from training.runs.training_speed import (
     NULL,
-    NUMPY,
     PLAIN,
     PRODUCT,
     PYTORCH,
@@ -86,8 +85,8 @@ def test_training_is_measured_beside_plain_training(track: Track) -> None:
 def test_evaluation_is_measured_beside_pytorch(track: Track) -> None:
     """And told in steps of training."""
     figures = measure_evaluation(track, AiConfig(), turns=1)
-    assert figures[NUMPY]["driving"] > figures[PYTORCH]["driving"]
-    words = price_in_words({PRODUCT: {"both": 1000.0}}, {NUMPY: {"seconds": 0.05}})
+    assert figures[PRODUCT]["driving"] > figures[PYTORCH]["driving"]
+    words = price_in_words({PRODUCT: {"both": 1000.0}}, {PRODUCT: {"seconds": 0.05}})
     assert words == "an evaluation of 3 laps takes 0.050 s, as long as 50 training steps"
 
 

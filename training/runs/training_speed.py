@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,7 +33,7 @@ from training.runs.metrics import RacerMetricsCallback
 TURNS = 12  # rollouts, or evaluations, of each subject
 LONG = 1_000_000  # steps of a run that is never finished here
 PRODUCT, PLAIN, NULL = "this toolkit", "plain stable-baselines3", "this toolkit without a game"
-NUMPY, PYTORCH = "this toolkit", "with PyTorch's forward pass"
+PYTORCH = "with PyTorch's forward pass"
 LAPS = 3
 
 Figures = dict[str, dict[str, float]]
@@ -94,26 +95,35 @@ class Training:
 class Evaluation:
     """Laps of one car from the line, which drives them as often as it is told.
 
-    The network is asked on every tick; what is done is what the scripted driver does, which laps.
+    The network is asked on every tick; what is done is what the scripted driver did, which laps.
 
     Attributes:
-        ticks: Ticks of the laps, once they have been driven.
+        ticks: Ticks of the laps.
     """
 
-    def __init__(self, cars: CourseCars, infer: Policy) -> None:
-        self.ticks = 0
-        self._cars, self._infer = cars, infer
+    def __init__(self, course: Course, infer: Policy) -> None:
+        """Prepare.
+
+        Args:
+            course: The laps; it must keep actions.
+            infer: The network; it sees raw observations.
+        """
+        self._cars, self._infer = CourseCars(course), infer
+        (driven,) = self._cars.drive(scripted_driver, show=False)
+        self._actions = [action[None] for action in driven.actions]
+        self._tick = itertools.count()
+        self.ticks = len(self._actions)
 
     def turn(self) -> dict[str, float]:
         """Return the seconds of driving."""
+        self._tick = itertools.count()
         began = time.perf_counter()
-        (episode,) = self._cars.drive(self._policy, show=False)
-        self.ticks = episode.steps
+        self._cars.drive(self._policy, show=False)
         return {"driving": time.perf_counter() - began}
 
     def _policy(self, observations: np.ndarray) -> np.ndarray:
-        self._infer(NONE(observations))
-        return scripted_driver(observations)
+        self._infer(observations)
+        return self._actions[next(self._tick)]
 
 
 def measure_training(track: Track, config: AiConfig, turns: int = TURNS) -> Figures:
@@ -155,10 +165,11 @@ def measure_evaluation(track: Track, config: AiConfig, turns: int = TURNS) -> Fi
     prepare(0, "cpu")
     game = RacerVecEnv(track, config=config, bridge_url=EMBEDDED)
     model: Any = ALGORITHM.make_model(FastNormalize(game), PpoSettings(), {"n_steps": 64}, 0, "cpu")
-    with contextlib.closing(game), contextlib.closing(CourseCars(Course([track], config, LAPS))) as cars:
+    course = Course([track], config, LAPS, keeps_actions=True)
+    with contextlib.closing(game):
         subjects = {
-            NUMPY: Evaluation(cars, make_inference(ALGORITHM, model)),
-            PYTORCH: Evaluation(cars, lambda seen: model.predict(seen, deterministic=True)[0]),
+            PRODUCT: Evaluation(course, make_inference(ALGORITHM, model, NONE.scaling)),
+            PYTORCH: Evaluation(course, lambda seen: model.predict(NONE(seen), deterministic=True)[0]),
         }
         turn_of = {name: subject.turn for name, subject in subjects.items()}
         figures = _in_turns(turn_of, turns, lambda name: subjects[name].ticks)
@@ -193,6 +204,6 @@ def in_lines(title: str, figures: Figures) -> list[str]:
 
 def price_in_words(training: Figures, evaluation: Figures) -> str:
     """Return what an evaluation costs, in steps of training."""
-    seconds = evaluation[NUMPY]["seconds"]
+    seconds = evaluation[PRODUCT]["seconds"]
     steps = seconds * training[PRODUCT]["both"]
     return f"an evaluation of {LAPS} laps takes {seconds:.3f} s, as long as {steps:,.0f} training steps"
