@@ -1,6 +1,5 @@
 """PPO without PyTorch's overhead, beside stable-baselines3's own."""
 
-import copy
 import io
 from typing import Any
 
@@ -8,84 +7,83 @@ import numpy as np
 import pytest
 import torch
 from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from racer_env.spaces import make_action_space, make_observation_space
+from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits
 from racer_env.vec_env import RacerVecEnv
-from training.algorithms.fast_policy import Batch, FastPolicy, FastPPO, Learner, Weighing
+from training.algorithms.fast_policy import FastPPO, plain_layers
 from training.algorithms.registry import algorithm_named
 from training.algorithms.settings import override
 
 RANDOM = np.random.default_rng(0)
 
 
-def make_policy(kind: type[ActorCriticPolicy], **network: Any) -> ActorCriticPolicy:
-    """Return a policy whose seed is fixed."""
-    torch.manual_seed(0)
-    return kind(make_observation_space(), make_action_space(), lambda _: 1e-3, **network)
+def make_model(kind: type[PPO], **network: Any) -> PPO:
+    """Return a fresh model of four cars, whose episodes are cut off after 20 ticks."""
+    env = RacerVecEnv(num_envs=4, config=AiConfig(episode=EpisodeLimits(max_steps=20)))
+    arguments: dict[str, Any] = {"n_steps": 32, "batch_size": 64, "n_epochs": 3, "seed": 3, "device": "cpu"}
+    return kind("MlpPolicy", env, policy_kwargs=network, ent_coef=0.01, **arguments)
 
 
-def make_batch(count: int) -> Batch:
-    """Return steps in double precision, of which half are beyond the range within which a policy may change."""
-    normal = RANDOM.normal
-    return Batch(normal(0, 1, (count, 14)), normal(0, 1, (count, 3)), normal(-3, 1, count), *normal(0, 1, (2, count)))
+class Until(BaseCallback):
+    """Ends a run at a step, and keeps the names of what it saw there."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self._steps = steps
+        self.seen: set[str] = set()
+
+    def _on_step(self) -> bool:
+        self.seen = {"new_obs", "rewards", "dones", "infos"} & set(self.locals)
+        return self.num_timesteps < self._steps
 
 
-def loss_by_torch(policy: Any, batch: Batch, weighing: Weighing) -> torch.Tensor:
-    """Return PPO's loss as stable-baselines3 computes it."""
-    observations, actions, old, advantages, returns = map(torch.from_numpy, batch)
-    means = policy.action_net(policy.mlp_extractor.policy_net(observations))
-    values = policy.value_net(policy.mlp_extractor.value_net(observations)).flatten()
-    normal = torch.distributions.Normal(means, policy.log_std.exp().expand_as(means))
-    advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-    ratio = (normal.log_prob(actions).sum(1) - old).exp()
-    bounded = ratio.clamp(1 - weighing.clip_range, 1 + weighing.clip_range)
-    loss: torch.Tensor = -torch.min(advantages * ratio, advantages * bounded).mean()
-    entropy = normal.entropy().sum(1).mean()
-    return loss - weighing.entropy * entropy + weighing.value * (values - returns).square().mean()
-
-
-@pytest.mark.parametrize(
-    "network",
-    [{"net_arch": [64, 64]}, {"net_arch": [32, 16, 8], "activation_fn": torch.nn.ReLU}, {"net_arch": []}],
-)
-def test_gradients_are_those_of_pytorch(network: dict[str, Any]) -> None:
-    """In double precision, of every weight."""
-    policy: Any = make_policy(FastPolicy, **network).double()
-    batch, weighing = make_batch(200), Weighing(0.2, 0.01, 0.5, True)
-    loss = loss_by_torch(policy, batch, weighing)
-    loss.backward()
-    expected = {name: weight.grad.clone() for name, weight in policy.named_parameters()}
-    learner = Learner.of(policy)
-    assert learner is not None
-    losses = learner.find_gradients(batch, weighing)
-    assert losses.loss == pytest.approx(loss.item())
-    for name, weight in policy.named_parameters():
-        assert weight.grad.numpy() == pytest.approx(expected[name].numpy(), abs=1e-5), name
-    norm = torch.nn.utils.clip_grad_norm_(copy.deepcopy(policy).parameters(), 0.1)
-    assert norm == 0.0  # a copy has no gradients
-    learner.clip_gradients(0.1)
-    assert torch.cat([weight.grad.flatten() for weight in policy.parameters()]).norm().item() == pytest.approx(0.1)
+def drive(model: OnPolicyAlgorithm, callback: BaseCallback) -> bool:
+    """Let a model drive a rollout."""
+    model.set_logger(Logger(None, []))
+    _, callback = model._setup_learn(10_000, callback)
+    assert model.env is not None
+    return model.collect_rollouts(model.env, callback, model.rollout_buffer, model.n_steps)
 
 
 def test_it_drives_as_the_original_does() -> None:
-    """The same noise of the same seed; actions, values and probabilities to 1e-5."""
-    own, original = make_policy(FastPolicy, net_arch=[64, 64]), make_policy(ActorCriticPolicy, net_arch=[64, 64])
-    seen = torch.from_numpy(RANDOM.normal(0, 1, (64, 14)).astype(np.float32))
-    for deterministic in (False, True):
-        told = []
-        for policy in (own, original):
-            torch.manual_seed(1)
-            with torch.no_grad():
-                told.append([*policy(seen, deterministic), policy.predict_values(seen)])
-        for one, other in zip(*told, strict=True):
-            assert one.numpy() == pytest.approx(other.numpy(), abs=1e-5)
+    """The same noise of the same seed; what a rollout holds to 1e-5, also where episodes are cut off."""
+    models: list[PPO] = []
+    for kind in (FastPPO, PPO):
+        models.append(make_model(kind))  # which seeds what both draw from
+        assert drive(models[-1], Until(10_000))
+    own, original = models
+    ours, theirs = own.rollout_buffer, original.rollout_buffer
+    assert ours.full
+    assert theirs.episode_starts[1:].any()
+    names = ("observations", "actions", "rewards", "episode_starts", "values", "log_probs", "advantages", "returns")
+    for name in names:
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-5), name
+    assert own._last_obs == pytest.approx(original._last_obs, abs=1e-6)
+
+
+def test_a_callback_sees_each_step_and_may_end_a_rollout() -> None:
+    """At once, as with the original."""
+    model, callback = make_model(FastPPO), Until(40)
+    assert not drive(model, callback)
+    assert model.num_timesteps == 40
+    assert callback.seen == {"new_obs", "rewards", "dones", "infos"}
+
+
+def test_what_it_cannot_compute_is_left_to_the_original() -> None:
+    """Other layers, and noise of the state."""
+    assert plain_layers(make_model(FastPPO).policy) is not None
+    assert plain_layers(make_model(FastPPO, activation_fn=torch.nn.ELU).policy) is None
+    assert plain_layers(FastPPO("MlpPolicy", RacerVecEnv(), use_sde=True, device="cpu").policy) is None
 
 
 def trained(kind: type[PPO], **network: Any) -> PPO:
     """Return a model after three rollouts of few steps."""
-    arguments: dict[str, Any] = {"n_steps": 32, "batch_size": 64, "n_epochs": 3, "seed": 3, "device": "cpu"}
-    return kind("MlpPolicy", RacerVecEnv(num_envs=4), policy_kwargs=network, ent_coef=0.01, **arguments).learn(384)
+    return make_model(kind, **network).learn(384)
 
 
 @pytest.mark.parametrize("network", [{"net_arch": [64, 64]}, {"activation_fn": torch.nn.ELU}])
@@ -113,9 +111,7 @@ def test_what_is_saved_is_an_ordinary_model() -> None:
     assert theirs == pytest.approx(ours, abs=1e-6)
     plain.learn(128)
     file.seek(0)
-    resumed = FastPPO.load(file, env=RacerVecEnv(num_envs=4), device="cpu", custom_objects={"policy_class": FastPolicy})
-    assert type(resumed.policy) is FastPolicy
-    resumed.learn(128)
+    FastPPO.load(file, env=RacerVecEnv(num_envs=4), device="cpu").learn(128)
 
 
 def test_plain_ppo_can_be_asked_for() -> None:
