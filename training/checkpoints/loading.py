@@ -15,6 +15,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from racer_env.errors import ModelError
 from racer_env.spaces import make_action_space, make_observation_space
 from training.algorithms.layers import network_of
+from training.algorithms.uncompiled import spare_compiler
 from training.checkpoints.archives import open_archive
 from training.checkpoints.attributes import TAKEN
 from training.checkpoints.data import ModelData, open_model
@@ -23,7 +24,7 @@ from training.console.messages import first_line
 
 
 def prepare(seed: int, device: str) -> None:
-    """Seed all random generators, and limit PyTorch to one thread, the fastest for networks this small.
+    """Seed all random generators, and let PyTorch do without its compiler and with one thread: networks are small.
 
     Raises:
         ModelError: There is no such device.
@@ -32,6 +33,7 @@ def prepare(seed: int, device: str) -> None:
         torch.empty(1, device="cpu" if device == "auto" else device).item()
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise ModelError(f"--device {device!r} cannot be used: {first_line(error)}; cpu always works") from error
+    spare_compiler()
     torch.set_num_threads(1)
     set_random_seed(seed)
 
