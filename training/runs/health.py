@@ -55,7 +55,7 @@ class HealthCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         # Raw values: once normalised, one bad number has already spread to all cars.
-        for values in (self.statistics.get_original_obs(), self.statistics.get_original_reward()):
+        for values in (self.statistics.old_obs, self.statistics.old_reward):
             if isinstance(values, np.ndarray) and not np.isfinite(values).all():
                 place = np.argwhere(~np.isfinite(values))[0]
                 what = f"observation {place[1]}" if values.ndim > 1 else "the reward"

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
 from training.checkpoints.writing import without_link
 from training.runs.log_file import LogFile
@@ -39,6 +41,25 @@ class _Episodes:
         self._log.close()
 
 
+class Monitor(VecMonitor):
+    """VecMonitor that looks at the cars whose episodes have ended, and leaves the infos of the others alone."""
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Advance the cars, and count; the info of the last step of an episode gets ``episode``."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        self.episode_returns += rewards
+        self.episode_lengths += 1
+        for car in np.flatnonzero(dones).tolist():
+            seconds = round(time.time() - self.t_start, 6)
+            episode = {"r": self.episode_returns[car], "l": self.episode_lengths[car], "t": seconds}
+            infos[car]["episode"] = episode
+            self.episode_count += 1
+            self.episode_returns[car], self.episode_lengths[car] = 0.0, 0
+            if self.results_writer is not None:
+                self.results_writer.write_row(episode)
+        return observations, rewards, dones, infos
+
+
 def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
     """Wrap an environment so that every episode appends a line (reward, length, seconds) to a file, new or not.
 
@@ -48,7 +69,7 @@ def make_monitor(cars: VecEnv, path: Path) -> VecMonitor:
     last = _last_time(path) if path.is_file() else None
     if last is None:
         path.unlink(missing_ok=True)
-    monitored, episodes = VecMonitor(cars), _Episodes(path)
+    monitored, episodes = Monitor(cars), _Episodes(path)
     if last is None:
         episodes.begin(monitored.t_start)
     writer: Any = episodes

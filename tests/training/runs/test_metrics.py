@@ -13,6 +13,7 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import KVWriter, Logger
 
 from racer_env.config import AiConfig
+from racer_env.contract import EpisodeLimits
 from racer_env.vec_env import RacerVecEnv
 from training.callbacks import RacerMetricsCallback
 from training.runs.checkpointing import CheckpointPairCallback
@@ -378,3 +379,33 @@ def test_driving_for_real_gives_the_same_laps_with_and_without_repeat() -> None:
         times.append([lap_time for _, lap_time in callback._lap_times])
     assert len(times[0]) >= 2
     assert times[0] == times[1]
+
+
+@pytest.mark.parametrize("repeat", [1, 4])
+def test_the_array_of_all_infos_gives_the_same_figures(repeat: int) -> None:
+    """Laps, completions and means of real cars, whether they are read from their array or from each info."""
+    from training.drivers.scripted import scripted_driver
+
+    config = AiConfig(episode=EpisodeLimits(max_steps=700))
+    env = RacerVecEnv(["track-01"], 6, config, random_start_share=0.7, action_repeat=repeat)
+    env.cars[0].start = {"arc_length": -1.0, "speed": 60.0}  # crosses the line at once
+    env.seed(0)
+    (from_infos, one), (from_array, other) = make_callback(), make_callback()
+    from_array.model.get_env = lambda: env  # type: ignore[method-assign, assignment, return-value]
+    from_array.on_training_start({}, {})
+    from_array._track_ids = []
+    observations: Any = env.reset()
+    for _ in range(2):
+        for _ in range(1000 // repeat):
+            observations, _, dones, infos = env.step(scripted_driver(observations))
+            for callback in (from_infos, from_array):
+                step(callback, *infos, dones=tuple(dones.tolist()))
+        for callback in (from_infos, from_array):
+            callback.on_rollout_end()
+        assert other.recorded == one.recorded
+        assert other.averaged.keys() == one.averaged.keys()
+        for name, means in one.averaged.items():
+            assert other.averaged[name] == [pytest.approx(np.mean(means))], name
+        one.averaged.clear()
+        other.averaged.clear()
+    assert from_array.total_laps == from_infos.total_laps > 6

@@ -4,11 +4,12 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from stable_baselines3.common.vec_env import VecMonitor
 
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits
 from racer_env.vec_env import RacerVecEnv
-from training.runs.monitor import make_monitor
+from training.runs.monitor import Monitor, make_monitor
 
 
 def drive(path: Path, episodes: int) -> None:
@@ -55,3 +56,16 @@ def test_a_file_of_something_else_begins_anew(tmp_path: Path) -> None:
     path.write_text("")
     drive(path, 1)
     assert len(rows(path)) == 1
+
+
+def test_episodes_are_counted_as_stable_baselines3_counts_them() -> None:
+    """Reward and length of each episode, in the info of its last step; the other infos stay as they were."""
+    config = AiConfig(episode=EpisodeLimits(max_steps=5))
+    own, original = Monitor(RacerVecEnv(num_envs=2, config=config)), VecMonitor(RacerVecEnv(num_envs=2, config=config))
+    told: list[list[dict[str, float]]] = []
+    for env in (own, original):
+        env.reset()
+        infos = [info for _ in range(12) for info in env.step(np.ones((2, 3)))[3]]
+        told.append([info["episode"] for info in infos if "episode" in info])
+    assert [(one["r"], one["l"]) for one in told[0]] == [(other["r"], other["l"]) for other in told[1]]
+    assert len(told[0]) == own.episode_count == 4
