@@ -1,5 +1,7 @@
 """The simulator, prepared while PyTorch is imported."""
 
+import contextlib
+import gc
 import sys
 import threading
 import time
@@ -21,6 +23,14 @@ def test_what_fails_is_left_to_the_main_thread(monkeypatch: pytest.MonkeyPatch) 
     with WarmUp(None, quiet=True):
         pass
     assert not told
+
+
+def test_garbage_is_collected_again_whatever_the_import_does() -> None:
+    """Only while modules are imported, there is none to speak of."""
+    with contextlib.suppress(ImportError), WarmUp(None, quiet=True):
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize(
