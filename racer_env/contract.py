@@ -7,7 +7,7 @@ it imports nothing heavier than NumPy. ``bridge/src/engine/contract.ts`` states 
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -179,13 +179,13 @@ def checked_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.flo
     Raises:
         ActionError: The shape is wrong, or a number is not finite; the message names the first one.
     """
-    array = shaped_actions(actions, num_cars)
+    array = np.ascontiguousarray(shaped_actions(actions, num_cars), dtype=np.float64)
     check_finite(array)
     return array
 
 
-def shaped_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.float64]:
-    """Return actions as a contiguous float64 array (N, 3); its numbers may be anything.
+def shaped_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[Any]:
+    """Return actions as an array (N, 3) of real numbers, of any type and size.
 
     Raises:
         ActionError: The shape is wrong, or these are no real numbers.
@@ -196,13 +196,12 @@ def shaped_actions(actions: npt.ArrayLike, num_cars: int) -> npt.NDArray[np.floa
         raise ActionError(f"actions must be numbers of shape ({num_cars}, {ACTION_SIZE}): {error}") from error
     if given.dtype.kind not in "fiu":
         raise ActionError(f"actions must be real numbers, got {given.dtype}: {str(actions)[:60]}")
-    array = np.ascontiguousarray(given, dtype=np.float64)
-    if array.shape != (num_cars, ACTION_SIZE):
+    if given.shape != (num_cars, ACTION_SIZE):
         raise ActionError(
             f"actions must have the shape ({num_cars}, {ACTION_SIZE}), steer, throttle and brake per car; "
-            f"got {array.shape}"
+            f"got {given.shape}"
         )
-    return array
+    return given
 
 
 def check_finite(actions: npt.NDArray[np.float64]) -> None:

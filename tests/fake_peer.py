@@ -244,7 +244,7 @@ def version_1_game(tracks: list[Track]) -> Callable[[], Answer]:
                     "reward": float(simulator.rewards[0]),
                     "terminated": bool(simulator.terminated[0]),
                     "truncated": bool(simulator.truncated[0]),
-                    "info": step_info(simulator.infos[0]),
+                    "info": step_info(simulator.infos),
                 }
             if message["type"] == "close":
                 return {"type": "close_result"}

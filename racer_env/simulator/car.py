@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.config import AiConfig
-from racer_env.contract import ACTION_SIZE
 from racer_env.simulator.simulator import Simulator
 from racer_env.spaces import reset_info, step_info
 from racer_env.tracks import AnyTrack, Track, known_track, load_track
@@ -52,13 +51,13 @@ class SimulatorCar:
     ) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Advance by one tick; see ``RacerEnv.step``."""
         simulator = self.simulator
-        simulator.step(np.asarray(action).reshape(1, ACTION_SIZE))
+        simulator.step(action[np.newaxis])
         return (
             simulator.observations[0],
-            float(simulator.rewards[0]),
-            bool(simulator.terminated[0]),
-            bool(simulator.truncated[0]),
-            step_info(simulator.infos[0]),
+            simulator.rewards.item(),
+            simulator.terminated.item(),
+            simulator.truncated.item(),
+            step_info(simulator.infos),
         )
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from racer_env.simulator.tables import CONTACT_REACH, Tables, build_all_tables
 from racer_env.tracks import Track
 from racer_env.tracks.starts import Start, check_start, standing_start
 
-_BOUND = ("_inputs", "_placing", "_outputs", "_step_cars")  # what a copy or another process makes anew
+_BOUND = ("_tables", "_actions", "_placing", "_stepping", "_step_cars")  # what a copy or another process makes anew
 
 
 class Simulator:
@@ -75,7 +75,7 @@ class Simulator:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Simulator":
         twin = memo[id(self)] = object.__new__(type(self))
         vars(twin).update(copy.deepcopy(self.__getstate__(), memo))
-        twin._bind(self._inputs[0])  # nothing changes the tables, and building them takes 50 ms a track
+        twin._bind(self._tables)  # nothing changes the tables, and building them takes 50 ms a track
         return twin
 
     def only(self, cars: npt.NDArray[np.int64]) -> "Simulator":
@@ -85,7 +85,7 @@ class Simulator:
         twin.car_tracks = [self.car_tracks[car] for car in cars.tolist()]
         for name in ("cars", "observations", "infos", "rewards", "terminated", "truncated"):
             setattr(twin, name, getattr(self, name)[cars])
-        twin._bind(self._inputs[0])
+        twin._bind(self._tables)
         return twin
 
     def track_of(self, index: int) -> Track:
@@ -126,10 +126,10 @@ class Simulator:
         Raises:
             ActionError: The shape is wrong, or a number is not finite; then nothing has moved.
         """
-        given = shaped_actions(actions, len(self.cars))
-        finished: int = self._step_cars(*self._inputs, given, *self._outputs)
+        self._actions[...] = shaped_actions(actions, len(self.cars))
+        finished: int = self._step_cars(*self._stepping)
         if finished == NOT_FINITE:
-            check_finite(given)
+            check_finite(self._actions)
         return finished
 
     def _bind(self, tables: Tables | None = None) -> None:
@@ -137,11 +137,14 @@ class Simulator:
         if tables is None:
             tables = build_all_tables([track.geometry for track in self.tracks])
             tables.tracks["progress_weight"] = self._config.weights.progress * self._scale
-        physics, actions = self.tracks[0].physics.record, np.zeros((len(self.cars), ACTION_SIZE))
-        self._inputs = (tables, physics, _rules(self._config), self.cars)
+        self._tables, self._actions = tables, np.zeros((len(self.cars), ACTION_SIZE))
+        physics = self.tracks[0].physics.record
         self._placing = (tables, physics, self.cars)
-        self._outputs = (self.observations, self.infos, self.rewards, self.terminated, self.truncated)
-        self._step_cars = entry_point(step_cars, (*self._inputs, actions, *self._outputs))
+        self._stepping = (
+            *(tables, physics, _rules(self._config), self.cars, self._actions, self.observations, self.infos),
+            *(self.rewards, self.terminated, self.truncated),
+        )
+        self._step_cars = entry_point(step_cars, self._stepping)
 
 
 def _check_reach(physics: Physics) -> None:
