@@ -40,16 +40,27 @@ def crossed(_context, points_x, points_y, begin, x, y, dx, dy):
 
 @intrinsic
 def reached(_context, points_x, points_y, begin, x, y, reach_squared):
-    """Return which segments may be within reach of (x, y), as bits: those whose straight line is."""
+    """Return which segments may be within reach of (x, y), as bits.
+
+    They are those whose straight line is within reach, and whose middle is so near along it that an end may be. Along a
+    segment of length e, that is e / 2 + reach, of which e times is at most e^2 + reach^2 / 2.
+    """
 
     def generate(context, builder, signature, values):
         block = _Block(context, builder, signature, values)
         x, y, reach_squared = (block.repeat(value) for value in values[3:])
+        half = block.repeat(ir.DoubleType()(0.5))
         ax, ay = block.load(0, 0), block.load(1, 0)
         ex, ey = builder.fsub(block.load(0, 1), ax), builder.fsub(block.load(1, 1), ay)
-        cross = builder.fsub(builder.fmul(builder.fsub(x, ax), ey), builder.fmul(builder.fsub(y, ay), ex))
+        dx, dy = builder.fsub(x, ax), builder.fsub(y, ay)
+        cross = builder.fsub(builder.fmul(dx, ey), builder.fmul(dy, ex))
+        along = builder.fadd(builder.fmul(dx, ex), builder.fmul(dy, ey))
         squared = builder.fadd(builder.fmul(ex, ex), builder.fmul(ey, ey))
-        return block.bits("<=", builder.fmul(cross, cross), builder.fmul(reach_squared, squared))
+        from_middle = builder.fsub(along, builder.fmul(half, squared))
+        farthest = builder.fadd(squared, builder.fmul(half, reach_squared))
+        is_beside = block.bits("<=", builder.fmul(cross, cross), builder.fmul(reach_squared, squared))
+        is_along = block.bits("<=", builder.fmul(from_middle, from_middle), builder.fmul(farthest, farthest))
+        return builder.and_(is_beside, is_along)
 
     return types.int64(points_x, points_y, types.int64, *_POSITION, types.float64), generate
 

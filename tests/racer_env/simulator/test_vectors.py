@@ -6,6 +6,7 @@ from numba import njit
 
 from racer_env.simulator.table_kernels import BLOCK, SAFETY
 from racer_env.simulator.vectors import crossed, lowest, nearest_point, reached
+from tests.helpers import FloatArray
 
 RANDOM = np.random.default_rng(3)
 X, Y = RANDOM.uniform(-100.0, 100.0, (2, 3 * BLOCK))
@@ -36,14 +37,33 @@ def test_segments_that_the_line_only_touches_are_crossed() -> None:
         assert crossed_bits >> (index - 1) & 0b11 == 0b11
 
 
-def test_reached_are_the_segments_whose_line_is_within_reach() -> None:
-    """And no others."""
+def distances_to_segments(px: float, py: float, begin: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the distances of a point from a block's lines and segments, and the segments' lengths."""
+    ax, ay = X[begin : begin + BLOCK], Y[begin : begin + BLOCK]
+    ex, ey = np.diff(X)[begin : begin + BLOCK], np.diff(Y)[begin : begin + BLOCK]
+    length = np.hypot(ex, ey)
+    along = np.clip(((px - ax) * ex + (py - ay) * ey) / length**2, 0.0, 1.0)
+    from_line = np.abs((px - ax) * ey - (py - ay) * ex) / length
+    return from_line, np.hypot(px - ax - along * ex, py - ay - along * ey), length
+
+
+@pytest.mark.parametrize("reach", [4.0, 20.0, 60.0])
+def test_segments_within_reach_are_reached(reach: float) -> None:
+    """All of them."""
     for begin, px, py in PLACES:
-        bits = ask(X, Y, begin, px, py, 1.0, 0.0, 20.0)[1]
-        ex, ey = np.diff(X)[begin : begin + BLOCK], np.diff(Y)[begin : begin + BLOCK]
-        x, y = px - X[begin : begin + BLOCK], py - Y[begin : begin + BLOCK]
-        distance = np.abs(x * ey - y * ex) / np.hypot(ex, ey)
-        assert [bool(bits >> i & 1) for i in range(BLOCK)] == (distance <= 20.0).tolist()
+        bits = ask(X, Y, begin, px, py, 1.0, 0.0, reach)[1]
+        _, distance, _ = distances_to_segments(px, py, begin)
+        assert all(bits >> i & 1 for i in np.flatnonzero(distance <= reach))
+
+
+@pytest.mark.parametrize("reach", [4.0, 20.0, 60.0])
+def test_segments_far_away_are_not_reached(reach: float) -> None:
+    """Neither those whose line is, nor those that are far along it."""
+    for begin, px, py in PLACES:
+        bits = ask(X, Y, begin, px, py, 1.0, 0.0, reach)[1]
+        from_line, distance, length = distances_to_segments(px, py, begin)
+        is_far = (from_line > reach) | (distance > np.hypot(reach, length / 2 + reach**2 / (2 * length)))
+        assert not any(bits >> i & 1 for i in np.flatnonzero(is_far))
 
 
 def test_segments_without_length_are_reached() -> None:
