@@ -13,7 +13,6 @@ from racer_env.errors import BridgeLostError
 
 MAX_REPLY_BYTES = 16 * 2**20
 READ_BYTES = 65_536
-MIN_TIMEOUT_S = 1e-3  # 0 would mean no waiting at all
 # A poll selector needs no descriptor of its own; Windows only has select, which takes few descriptors.
 SELECTOR = getattr(selectors, "PollSelector", selectors.SelectSelector)
 HOW_TO_START = "start it with `npm ci && npm start` in bridge/, or say 'auto' instead of the URL"
@@ -28,6 +27,7 @@ class Stream(socket.socket):
 
     def __init__(self, connected: socket.socket) -> None:
         super().__init__(fileno=connected.detach())
+        self.setblocking(False)  # a time-out of the socket's own would cost three system calls a step
         self._buffer = memoryview(b"")
         self._deadline = math.inf
         self._budget = 0
@@ -62,11 +62,13 @@ class Stream(socket.socket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send some of the bytes and return how many."""
-        left_s = self._deadline - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        self.settimeout(left_s)
-        return super().send(data, flags)
+        while True:
+            try:
+                return super().send(data, flags)
+            except BlockingIOError:  # the peer reads more slowly than this sends, or nothing at all
+                with SELECTOR() as writable:
+                    writable.register(self, selectors.EVENT_WRITE)
+                    self._wait_for(writable)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Send all of the bytes."""
@@ -81,7 +83,6 @@ class Stream(socket.socket):
         """
         if len(self._buffer) < READ_BYTES and self._readable.select(0):
             with contextlib.suppress(OSError):  # whoever uses the connection next sees what is wrong
-                self.settimeout(0.0)
                 self._buffer = memoryview(bytes(self._buffer) + super().recv(READ_BYTES))
         rest, ping = without_pings(bytes(self._buffer))
         self._buffer = memoryview(rest)
@@ -111,7 +112,6 @@ class Stream(socket.socket):
         limit = self._spin.begin()
         if limit == 0.0:
             return b""
-        self.settimeout(0.0)
         looked = began = time.perf_counter()
         data, is_calm = b"", True
         while looked - began < limit:
@@ -125,8 +125,16 @@ class Stream(socket.socket):
         return data
 
     def _wait(self) -> bytes:
-        self.settimeout(max(self._deadline - time.monotonic(), MIN_TIMEOUT_S))
-        return super().recv(READ_BYTES)
+        """Sleep until there are data."""
+        while True:
+            self._wait_for(self._readable)
+            with contextlib.suppress(BlockingIOError):  # rarely, a system wakes a reader in vain
+                return super().recv(READ_BYTES)
+
+    def _wait_for(self, selector: selectors.BaseSelector) -> None:
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0 or not selector.select(left_s):
+            raise TimeoutError
 
 
 def open_stream(url: str, host: str, port: int, timeout_s: float) -> Stream:
