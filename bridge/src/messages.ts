@@ -278,16 +278,18 @@ export function encodeResets(simulation: Simulation): string {
 
 /** The reply to a step with `action`. */
 export function encodeStep(simulation: Simulation): string {
-  const { infos } = simulation;
+  const info: Record<string, number | boolean> = {};
+  for (const { name, type } of STEP_INFO) {
+    const value = simulation.infos[name][0];
+    info[name] = type === "boolean" ? value !== 0 : finite(value);
+  }
   return JSON.stringify({
     type: "step_result",
     observation: observationOf(simulation, 0),
     reward: finite(simulation.rewards[0]),
     terminated: simulation.terminated[0] !== 0,
     truncated: simulation.truncated[0] !== 0,
-    info: Object.fromEntries(
-      STEP_INFO.map(({ name, type }) => [name, type === "boolean" ? infos[name][0] !== 0 : finite(infos[name][0])]),
-    ),
+    info,
   });
 }
 
@@ -330,8 +332,11 @@ export function encodeBinarySteps(simulation: Simulation, finished: readonly Fin
 }
 
 /** Return a copy of one car's observation. */
-export function observationOf(simulation: Simulation, car: number): number[] {
-  return list(simulation.observations.subarray(car * OBSERVATION_SIZE, (car + 1) * OBSERVATION_SIZE));
+export function observationOf({ observations }: Simulation, car: number): number[] {
+  const first = car * OBSERVATION_SIZE;
+  const observation: number[] = [];
+  for (let item = 0; item < OBSERVATION_SIZE; item++) observation.push(finite(observations[first + item]));
+  return observation;
 }
 
 function observationsOf(simulation: Simulation): number[][] {
