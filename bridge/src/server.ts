@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
 import { type Game, Session } from "./session.js";
+import { Poll } from "./spin.js";
 
 /** The only address to listen on: the bridge drives cars for whoever connects. */
 export const HOST = "127.0.0.1";
@@ -25,6 +26,7 @@ const POLICY_VIOLATION = 1008;
 export class BridgeServer {
   private readonly httpServer: Server;
   private readonly webSocketServer: WebSocketServer;
+  private readonly poll = new Poll();
 
   /** A client has `handshakeTimeoutMs`, and a quarter more, to become a WebSocket. */
   constructor(
@@ -97,11 +99,13 @@ export class BridgeServer {
     // The library closes with the right code on an error and tells; here is nothing left to do.
     socket.on("error", () => {});
     socket.on("message", (data: Buffer, isBinary) => {
+      this.poll.end();
       if (socket.readyState !== WebSocket.OPEN) return;
       const { reply, close } = session.handle(isBinary ? data : data.toString());
       socket.send(reply);
       if (close) socket.close(NORMAL_CLOSURE);
       else if (socket.bufferedAmount > MAX_UNREAD_BYTES) closeUnread(socket);
+      this.poll.begin();
     });
   }
 }

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, mock, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { BridgeServer } from "../src/server.js";
+import { Poll } from "../src/spin.js";
 import type { TrackLibrary } from "../src/tracks.js";
 import { ask, Client, game, sessionAfter } from "./helpers.js";
 
@@ -85,6 +86,17 @@ describe("the server", { timeout: 20_000 }, () => {
     for (let count = 0; count < 20; count++) client.socket.send(JSON.stringify(STEP));
     await until(() => replies.length === 21);
     for (const reply of replies.slice(1)) assert.deepEqual(JSON.parse(reply), ask(twin, STEP));
+    client.socket.close();
+  });
+
+  test("polls for the next request after every reply", async () => {
+    const [began, ended] = [mock.method(Poll.prototype, "begin"), mock.method(Poll.prototype, "end")];
+    const client = await Client.connect(port);
+    for (let count = 1; count <= 3; count++) {
+      await client.ask({ type: "hello" });
+      assert.deepEqual([ended.mock.callCount(), began.mock.callCount()], [count, count]);
+    }
+    mock.restoreAll();
     client.socket.close();
   });
 

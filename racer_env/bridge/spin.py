@@ -2,24 +2,27 @@
 
 import os
 
-POLL_S = 1e-3 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
-INTERRUPTED_S = 2e-4  # between two looks; one takes a few microseconds unless another process has got the processor
+POLL_S = 2e-4 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
+SAVED_S = 5e-5  # by a poll that finds data: about what it takes to wake an idle processor
+MOST_SAVED_S = 4e-3  # about what another process keeps a processor for
 SHORTEST_PAUSE, LONGEST_PAUSE = 16, 1024  # waits
-CALM = 512  # good polls in a row, after which a pause is short again
+CALM = 512  # polls that pay, after which a pause is short again
 
 
 class Spin:
-    """Decides for each wait of a connection whether it polls.
+    """Decides for each wait of a connection whether it polls: for as long as that saves more time than it takes.
 
-    An idle processor is slow to wake up, so polling saves a fifth to a third of a step where replies come quickly.
-    Where the peer is slow, or others need the processor, it only takes time from them. Both show in a poll: it ends
-    without data, or is interrupted. Then some waits block at once, and twice as many if that happens again soon.
+    An idle processor is slow to wake up, so polling saves a third to a half of a step where replies come quickly.
+    Where the peer is slow, or others need the processor, it only takes time from them: a poll ends without data, or
+    late, after a pause that another process has caused. Such a poll is paid for from what others have saved. If that
+    is not enough, some waits block at once, and twice as many each time that this happens again soon.
     """
 
     def __init__(self) -> None:
+        self._saved_s = 0.0
+        self._good = 0  # polls since the last pause
         self._pause = 0  # waits left that block
         self._next_pause = SHORTEST_PAUSE
-        self._good = 0  # polls in a row
 
     def begin(self) -> float:
         """Return for how many seconds the next wait polls; 0 blocks at once."""
@@ -28,12 +31,16 @@ class Spin:
             return 0.0
         return POLL_S
 
-    def end(self, was_good: bool) -> None:
-        """Note whether a poll found data, and was not interrupted."""
-        if was_good:
+    def end(self, found: bool, took_s: float) -> None:
+        """Note whether a poll has found data, and how long it took."""
+        if found and took_s <= POLL_S:
+            self._saved_s = min(self._saved_s + SAVED_S, MOST_SAVED_S)
             self._good += 1
             if self._good == CALM:
                 self._next_pause = SHORTEST_PAUSE
-        else:
-            self._pause, self._good = self._next_pause, 0
+            return
+        self._saved_s -= took_s
+        if self._saved_s < 0:
+            self._saved_s, self._good = 0.0, 0
+            self._pause = self._next_pause
             self._next_pause = min(2 * self._next_pause, LONGEST_PAUSE)
