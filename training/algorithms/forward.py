@@ -109,7 +109,7 @@ class ForwardPass:
         return np.minimum(np.maximum(values, numbers.low, out=values), numbers.high, out=values)
 
 
-@cached_njit(error_model="numpy", fastmath={"contract"})
+@cached_njit(error_model="numpy")
 def drive_few(observations: npt.NDArray[np.float32], numbers: Any) -> npt.NDArray[np.float32]:
     """Return actions (N, 3) for observations (N, 14); those of a car are the same whatever the others see."""
     weights, sizes = numbers.weights, numbers.sizes
@@ -173,7 +173,7 @@ EVEN = tuple(
 )
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy")
 def _tanh(x: Any) -> Any:
     """Return the hyperbolic tangent of a number in single precision."""
     x = _within(x, -LIMIT, LIMIT)
