@@ -14,6 +14,8 @@ from training.evaluation.par_times import write_par_times
 
 __all__ = ["main", "make_parser"]
 
+KERNELS = ("training.algorithms.forward", "training.evaluation.counting")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
@@ -32,7 +34,7 @@ def _drive(options: EvaluationOptions) -> int:
         tracks = load_tracks_for(own_tracks, options.track_id, options.tracks_dir, bridge)
         needs_known = options.keeps_drives or options.random_starts > 0 or options.par_times is not None
         known = known_tracks(tracks) if needs_known else []
-        with WarmUp(simulated_track(bridge, tracks[0]), quiet=options.json):
+        with WarmUp(simulated_track(bridge, tracks[0]), options.json, later=KERNELS):
             from training.engines.roads import note_other_roads
             from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
         note_other_roads(bridge, tracks)

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from racer_env.contract import OBSERVATION_SIZE
+from racer_env.contract import ACTION_SIZE, OBSERVATION_SIZE
 from racer_env.simulator.compile_cache import cached_njit, entry_point
 from racer_env.spaces import make_action_space
-from training.algorithms.plain import RELU, TANH, PlainNetwork, Scaling
+from training.algorithms.plain import RELU, TANH, Layer, PlainNetwork, Scaling
 
 FEW = 16  # most cars that the loop takes less time for, whether layers have 64 units or 256
 
@@ -196,3 +196,8 @@ def agree(one: Callable[[Array], Array], other: Callable[[Array], Array], scalin
     spread = scaling.mean + scaling.deviation * (4.0 * SAMPLES - 2.0)
     seen = np.concatenate([SAMPLES, spread.astype(np.float32)])
     return all(np.abs(one(some) - other(some)).max() <= TOLERANCE for some in (seen[:FEW], np.tile(seen, (FEW, 1))))
+
+
+def compile_kernels() -> None:
+    """Compile, or load, the loop, which is the same for all networks."""
+    ForwardPass(PlainNetwork([Layer(np.zeros((ACTION_SIZE, OBSERVATION_SIZE)), np.zeros(ACTION_SIZE))]))

@@ -8,6 +8,7 @@ from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
+from racer_env.contract import OBSERVATION_SIZE
 from racer_env.simulator.compile_cache import cached_njit
 
 
@@ -85,3 +86,11 @@ def _take_in(moments: RunningMeanStd, values: npt.NDArray[np.float64]) -> None:
     mean, variance = np.array([moments.mean]), np.array([moments.var])
     moments.count = update_moments(values[:, None], mean, variance, float(moments.count))
     moments.mean, moments.var = mean[0], variance[0]
+
+
+def compile_kernels() -> None:
+    """Compile, or load, what a step of training calls."""
+    moments, values = np.ones(OBSERVATION_SIZE), np.zeros((1, OBSERVATION_SIZE), np.float32)
+    update_moments(values, moments, moments.copy(), 1.0)
+    scaled(values, moments, moments, 1.0, 1.0)
+    _take_in(RunningMeanStd(shape=()), np.zeros(1))

@@ -2,7 +2,9 @@
 
 import contextlib
 import gc
+import importlib
 import threading
+from collections.abc import Sequence
 
 from racer_env.simulator import compiling
 from racer_env.tracks import AnyTrack, Track
@@ -15,15 +17,23 @@ class WarmUp:
     """Prepares the simulator in a thread, from ``__enter__`` on; leaving waits, and says what for if that takes long.
 
     Numba compiles the kernels at the first start after an installation or a change. Most of that releases Python's
-    global lock, as does importing PyTorch, so both together take less time than one after the other.
+    global lock, as does importing PyTorch, so both together take less time than one after the other. Smaller kernels,
+    which are not needed at once, follow in a thread that nobody waits for.
     """
 
     PATIENCE_S = 3.0  # seconds; loading from Numba's cache takes about one, and more on a busy machine
     POLL_S = 0.1  # seconds
 
-    def __init__(self, track: AnyTrack | None, quiet: bool = False) -> None:
-        """Prepare for a track, None if no simulator is needed; ``quiet`` prints no messages."""
+    def __init__(self, track: AnyTrack | None, quiet: bool = False, later: Sequence[str] = ()) -> None:
+        """Prepare for a track.
+
+        Args:
+            track: The track; None if no simulator is needed.
+            quiet: Whether to print no messages.
+            later: Modules whose ``compile_kernels`` is called afterwards, in this order.
+        """
         self._say = (lambda text: None) if quiet else say
+        self._later = later
         # A daemon, so that Ctrl-C ends the script.
         self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
 
@@ -45,6 +55,8 @@ class WarmUp:
         if self._thread.is_alive():
             self._say(COMPILING)
         self._thread.join()
+        # No daemon: ending a process while LLVM works may crash it, and this takes two seconds at most.
+        threading.Thread(target=_compile_kernels, args=(self._later,)).start()
 
 
 def _compile(track: AnyTrack | None) -> None:
@@ -53,3 +65,9 @@ def _compile(track: AnyTrack | None) -> None:
 
         if isinstance(track, Track):
             Simulator([track])
+
+
+def _compile_kernels(modules: Sequence[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name).compile_kernels()

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.contract import OBSERVED_ARC_LENGTH, OBSERVED_STEER, STEER, TICKS_PER_SECOND
+from racer_env.contract import (
+    ACTION_SIZE,
+    INFO_DTYPE,
+    OBSERVATION_SIZE,
+    OBSERVED_ARC_LENGTH,
+    OBSERVED_STEER,
+    STEER,
+    TICKS_PER_SECOND,
+)
 from racer_env.simulator.compile_cache import cached_njit, entry_point
 from training.evaluation.episode import ASSUMED_LENGTH, Episode, Steering
 
@@ -228,3 +236,10 @@ class Tally:
             episode.lap_ticks, episode.clean = self._lap_ticks[car, :laps].tolist(), self._clean[car, :laps].tolist()
             steering = {name: int(counts[name]) for name in _COUNTED_STEERING}
             episode.steering = Steering(**steering, total_change=float(counts["total_change"]))
+
+
+def compile_kernels() -> None:
+    """Compile, or load, what counts: for the types that every evaluation has."""
+    one, numbers = np.ones(1, np.bool_), np.zeros((1, OBSERVATION_SIZE))
+    driven = (np.zeros(1, INFO_DTYPE), numbers[:, 0], numbers[:, :ACTION_SIZE], numbers, ~one, ~one)
+    Tally([Episode("", 1)], [1]).add(np.zeros(1, np.int64), one, *map(np.ascontiguousarray, driven))

@@ -14,6 +14,8 @@ from training.runs.options import TrainingOptions, make_options, make_parser
 from training.runs.plan import make_plan
 
 NEEDS = ("torch", "stable_baselines3", "tensorboard", "pygame")  # modules; they are imported when the run begins
+# What the first step needs, then the first evaluation.
+KERNELS = ("training.checkpoints.fast_normalize", "training.algorithms.forward", "training.evaluation.counting")
 
 
 def run_training(name: str, argv: Sequence[str] | None) -> int:
@@ -36,6 +38,6 @@ def _train(algorithm: Algorithm, options: TrainingOptions) -> int:
         plan = make_plan(algorithm, options, bridge)
         for sentence in plan.sentences:
             say(sentence)
-        with WarmUp(simulated_track(bridge, plan.run.tracks[0])):
+        with WarmUp(simulated_track(bridge, plan.run.tracks[0]), later=KERNELS):
             from training.runs.session import carry_out  # PyTorch takes 2 s to load, while the simulator loads
         return carry_out(plan)

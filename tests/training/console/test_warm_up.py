@@ -5,6 +5,7 @@ import gc
 import sys
 import threading
 import time
+import types
 
 import pytest
 
@@ -58,3 +59,22 @@ def test_only_what_is_compiled_is_said_to_be(
     with WarmUp(None):
         pass
     assert capsys.readouterr().out.splitlines() == said
+
+
+def test_other_kernels_follow_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for them, and what fails is left to who needs it."""
+    may_go_on, compiled, threads = threading.Event(), list[str](), set(threading.enumerate())
+
+    def fail() -> None:
+        may_go_on.wait(10.0)
+        raise OSError
+
+    monkeypatch.setitem(sys.modules, "first", types.SimpleNamespace(compile_kernels=fail))
+    monkeypatch.setitem(sys.modules, "second", types.SimpleNamespace(compile_kernels=lambda: compiled.append("second")))
+    with WarmUp(None, quiet=True, later=("first", "second")):
+        pass
+    assert not compiled
+    may_go_on.set()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(10.0)
+    assert compiled == ["second"]
