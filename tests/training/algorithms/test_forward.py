@@ -53,6 +53,13 @@ def test_observations_need_not_be_in_order() -> None:
     assert np.array_equal(drive(SAMPLES.astype(np.float64)), drive(SAMPLES))
 
 
+@pytest.mark.parametrize("shape", [(14,), (2, 13), (1, 2, 14)])
+def test_observations_of_another_shape_are_an_error(shape: tuple[int, ...]) -> None:
+    """The loop would read beyond them."""
+    with pytest.raises(ValueError, match=r"expected observations of shape \(N, 14\), got \("):
+        ForwardPass(network([8], TANH))(np.zeros(shape, np.float32))
+
+
 @pytest.mark.parametrize("cars", [1, 4 * FEW])
 def test_what_is_no_number_stays_so(cars: int) -> None:
     """It must not become a bound of the actions, as who drives with it has to be told."""
