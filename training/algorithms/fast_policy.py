@@ -23,6 +23,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from training.algorithms.inference import Layers, layers_of
 from training.algorithms.learner import Adam, Batch, Learner, Losses, Weighing, log_probs_of
 
+AT_ONCE = 1024  # rows of which a network computes the values at once: their layers fit into a processor's cache
+
 Array = npt.NDArray[Any]
 
 
@@ -54,13 +56,15 @@ class FastPPO(PPO):
         actor, critic = layers
         space: Any = self.action_space
         log_std = self.policy.log_std.detach().numpy()
+        seen: Any
+        new_obs: Any = self._last_obs
         cut: list[tuple[int, int, Array]] = []  # the step, car and last observation of episodes that were cut off
         rollout_buffer.reset()
         callback.on_rollout_start()
         noise = np.empty_like(rollout_buffer.actions)
         deviations = np.exp(log_std)
         for step in range(n_rollout_steps):
-            seen: Any = self._last_obs
+            seen = self._last_obs
             noise[step] = torch.randn(noise.shape[1:]).numpy()
             actions = actor(seen) + noise[step] * deviations
             new_obs, rewards, dones, infos = env.step(np.minimum(np.maximum(actions, space.low), space.high))
@@ -70,14 +74,17 @@ class FastPPO(PPO):
                 return False
             self._update_info_buffer(infos, dones)
             for car in np.flatnonzero(dones).tolist():
-                if infos[car].get("TimeLimit.truncated", False):
-                    cut.append((step, car, infos[car]["terminal_observation"]))
+                last = infos[car].get("terminal_observation")
+                if last is not None and infos[car].get("TimeLimit.truncated", False):
+                    cut.append((step, car, last))
             rollout_buffer.observations[step] = seen
             rollout_buffer.actions[step] = actions
             rollout_buffer.rewards[step] = rewards
             rollout_buffer.episode_starts[step] = self._last_episode_starts
             self._last_obs, self._last_episode_starts = new_obs, dones
-        rollout_buffer.values[:] = critic(_flat(rollout_buffer.observations)).reshape(rollout_buffer.values.shape)
+        rows = _flat(rollout_buffer.observations)
+        values = [critic(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE)]
+        rollout_buffer.values[:] = np.concatenate(values).reshape(rollout_buffer.values.shape)
         rollout_buffer.log_probs[:] = log_probs_of(_flat(noise), log_std).reshape(rollout_buffer.log_probs.shape)
         for step, car, last in cut:  # what would have followed is worth what is expected of it
             rollout_buffer.rewards[step, car] += self.gamma * critic(last[None])[0, 0]

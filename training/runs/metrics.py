@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,7 +82,7 @@ class RacerMetricsCallback(BaseCallback):
             self._laps, self._begun = np.ones(len(infos), np.int64), np.ones(len(infos), np.bool_)
         if self._cars is None:
             self._record_means(lambda name: [info[name] for info in infos if name in info])
-            looked_at = range(len(infos))
+            looked_at: Sequence[int] = range(len(infos))
         else:
             records = self._cars.step_records
             self._steps.append(records.tobytes())  # NumPy copies bytes a hundred times as fast as records
