@@ -40,11 +40,12 @@ class WarmUp:
     def __enter__(self) -> "WarmUp":
         self._say("loading ...")
         self._thread.start()
-        gc.disable()  # what is imported stays, and looking for garbage in it takes a tenth of the time
+        gc.disable()  # looking for garbage in what is imported takes a tenth of the time
         return self
 
     def __exit__(self, exception: type[BaseException] | None, *details: object) -> None:
         gc.enable()
+        gc.freeze()  # what is imported stays, and looking through it when the process ends would take most of a second
         if exception is not None:
             return
         self._thread.join(self.PATIENCE_S)
