@@ -1,6 +1,5 @@
 """Drives as moving pictures: what to draw of a car at each tick."""
 
-import itertools
 from collections import deque
 from collections.abc import Iterator
 
@@ -40,7 +39,11 @@ def racing_line_picture(drive: Drive, size: tuple[int, int] = PICTURE_SIZE) -> n
 
 def view_of_lap(drive: Drive, lap: Lap) -> CarView:
     """Return the view of a car at the end of a lap, with the whole lap as its trail."""
-    car = next(itertools.islice(views_of(drive), lap.last, None))
+    car, physics = CarView(drive.driver, style.car_colour(0)), drive.track.physics
+    car.begin(drive.states[0], drive.observations[0], physics)
+    crossings = np.flatnonzero(np.diff(drive.states["lap"][: lap.last + 1])) + 1
+    for tick in (*crossings.tolist(), lap.last):  # between them, nothing happens that is still seen at the end
+        car.see(drive.states[tick], drive.observations[tick], physics)
     states = drive.states[lap.first : lap.last + 1]
     car.trail = deque(zip(states["x"].tolist(), states["y"].tolist(), states["speed"].tolist(), strict=True))
     return car

@@ -1,5 +1,6 @@
 """Recordings: drives stored as a start and actions, which the simulator replays exactly."""
 
+import dataclasses
 import functools
 import io
 import itertools
@@ -104,6 +105,20 @@ class Recording:
     def drive(self) -> Drive:
         """What happens when the simulator drives it again."""
         return _replay(self)
+
+    def until(self, tick: int, driver: str) -> "Recording":
+        """Return what was driven up to a tick, as a recording of its own; it is not driven again."""
+        part = dataclasses.replace(self, driver=driver, actions=self.actions[:tick])
+        vars(part)["drive"] = dataclasses.replace(
+            self.drive,
+            driver=driver,
+            actions=part.actions,
+            states=self.drive.states[: tick + 1],
+            observations=self.drive.observations[: tick + 1],
+            infos=self.drive.infos[:tick],
+            laps=tuple(lap for lap in self.drive.laps if lap.last <= tick),
+        )
+        return part
 
 
 def record(

@@ -1,6 +1,5 @@
 """The fastest clean lap that a run has driven on each track, kept as a recording."""
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -63,7 +62,7 @@ class FastestLaps:
         driver = f"{self._run} at {steps:,} steps"
         try:
             without_link(path.parent)
-            save_recording(dataclasses.replace(recording, driver=driver, actions=recording.actions[: lap.last]), path)
+            save_recording(recording.until(lap.last, driver), path)
         except (OSError, RecordingError) as error:
             if not self._has_failed:
                 note(

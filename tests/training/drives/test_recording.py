@@ -40,6 +40,17 @@ def test_a_drive_is_what_was_driven(recording: Recording, track: Track) -> None:
     assert replayed.best_lap == replayed.laps[1]
 
 
+def test_a_part_is_what_driving_it_would_give(recording: Recording) -> None:
+    """Up to the end of its first lap, under another name."""
+    first = recording.drive.laps[0]
+    part = recording.until(first.last, "other")
+    driven = record("other", recording.track, recording.actions[: first.last], recording.config).drive
+    assert part.driver == part.drive.driver == "other"
+    assert part.drive.laps == driven.laps == (first,)
+    for name in ("actions", "states", "observations", "infos"):
+        assert getattr(part.drive, name).tolist() == getattr(driven, name).tolist(), name
+
+
 def test_a_file_brings_it_back(recording: Recording, tmp_path: Path) -> None:
     """Bit by bit, with its track, whose file is not needed."""
     save_recording(recording, tmp_path / "deep" / "it.npz")

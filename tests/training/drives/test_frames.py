@@ -1,0 +1,22 @@
+"""What is drawn of a drive."""
+
+import itertools
+
+from racer_env.config import AiConfig
+from racer_env.tracks import Track
+from tests.runs import drive
+from training.drivers.scripted import scripted_driver
+from training.drives.frames import view_of_lap, views_of
+from training.drives.recording import record_episode
+
+
+def test_the_end_of_a_lap_is_seen_as_after_every_tick_before(track: Track) -> None:
+    """Place, inputs, rays and times, though only some ticks are looked at."""
+    (episode,) = drive(scripted_driver, [track], config=AiConfig(), laps=2, keeps_actions=True)
+    driven = record_episode("scripted", track, episode).drive
+    lap = driven.laps[-1]
+    *_, seen = itertools.islice(views_of(driven), lap.last + 1)
+    car = view_of_lap(driven, lap)
+    assert vars(car.stopwatch) == vars(seen.stopwatch)
+    assert (car.x, car.y, car.steer, car.rays.tolist()) == (seen.x, seen.y, seen.steer, seen.rays.tolist())
+    assert len(car.trail) == lap.last - lap.first + 1
