@@ -24,6 +24,7 @@ class Algorithm:
     Attributes:
         name: Name in stable-baselines3, which model files store.
         package: The package that it is in.
+        fast: Module and name of a class that learns the same in less time; None if there is none.
         policy: Name of its policy for vector observations.
         trains: Whether there is a script that trains with it; others have a name, and what it takes to drive.
         is_recurrent: Whether its policy remembers what it saw before.
@@ -46,6 +47,7 @@ class Algorithm:
 
     name: ClassVar[str]
     package: ClassVar[str] = "stable_baselines3"
+    fast: ClassVar[tuple[str, str] | None] = None
     policy: ClassVar[str] = "MlpPolicy"
     trains: ClassVar[bool] = True
     is_recurrent: ClassVar[bool] = False
@@ -88,13 +90,17 @@ class Algorithm:
         """Its policy class for vector observations."""
         return self.model_class.policy_aliases[self.policy]
 
-    def training_class(self, settings: Any) -> "type[BaseAlgorithm]":
-        """Return the class that trains its models: its own, or one that computes the same in less time.
+    def training_class(self, settings: Settings) -> "type[BaseAlgorithm]":
+        """Return the class that trains its models: the fast one, unless plain stable-baselines3 is asked for.
 
         Args:
             settings: Hyper-parameters of the algorithm.
         """
-        return self.model_class
+        if self.fast is None or settings.plain_policy:
+            return self.model_class
+        module, name = self.fast
+        found: type[BaseAlgorithm] = getattr(importlib.import_module(module), name)
+        return found
 
     def arguments(self, settings: Any, cars: int, total_steps: int) -> dict[str, Any]:
         """Return the constructor arguments that apply to a resumed model as well.

@@ -72,6 +72,9 @@ class Settings:
     )
     progress_withheld: int = setting(0, 0, 1, "1 hides the lap's progress, so that a driver learns no single track")
     action_repeat: int = setting(1, 1, MAX_ACTION_REPEAT, "ticks that each action is held; the model remembers it")
+    plain_policy: int = setting(
+        0, 0, 1, "1 computes with stable-baselines3's own policy and update, which learn the same in more time"
+    )
 
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:

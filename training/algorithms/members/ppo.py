@@ -3,7 +3,6 @@
 Source: Schulman et al. (2017), "Proximal policy optimization algorithms".
 """
 
-import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,9 +53,6 @@ class PpoSettings(Settings):
     final_off_track_cost: float = setting(
         10.0, 0, 1000, "what off_track_cost grows to over the run; 0 leaves it as it is"
     )
-    plain_policy: int = setting(
-        0, 0, 1, "1 computes with stable-baselines3's own policy and update, which learn the same in more time"
-    )
 
     @property
     def exploration_schedule(self) -> tuple[tuple[float, ...], float] | None:
@@ -77,6 +73,7 @@ class Ppo(Algorithm):
     """PPO: on-policy, with one rollout of many cars per update."""
 
     name = "PPO"
+    fast = ("training.algorithms.fast_policy", "FastPPO")
     settings = PpoSettings
     timesteps = 1_000_000
     checkpoint_freq = 50_000
@@ -99,13 +96,6 @@ class Ppo(Algorithm):
         "value_coefficient": "vf_coef",
         "max_gradient_norm": "max_grad_norm",
     }
-
-    def training_class(self, settings: PpoSettings) -> "type[BaseAlgorithm]":
-        """Return ``FastPPO``, unless plain PPO is asked for; importing it imports PyTorch."""
-        if settings.plain_policy:
-            return self.model_class
-        found: type[BaseAlgorithm] = importlib.import_module("training.algorithms.fast_policy").FastPPO
-        return found
 
     def arguments(self, settings: PpoSettings, cars: int, total_steps: int) -> dict[str, Any]:
         """Return PPO's arguments."""

@@ -25,6 +25,7 @@ class Sac(OffPolicy):
     """SAC: a stochastic policy whose entropy is rewarded."""
 
     name = "SAC"
+    fast = ("training.algorithms.fast_sac", "FastSAC")
     settings = SacSettings
     attributes = frozenset({"target_entropy", "tau"})
     usual_layers = (256, 256)

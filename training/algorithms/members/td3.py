@@ -31,6 +31,7 @@ class Td3(OffPolicy):
     """TD3: a deterministic policy, with noise added in training."""
 
     name = "TD3"
+    fast = ("training.algorithms.fast_td3", "FastTD3")
     settings = Td3Settings
     attributes = frozenset({"policy_delay", "target_policy_noise"})
     usual_layers = (400, 300)
