@@ -26,6 +26,7 @@ from training.evaluation.episode import LINE, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
 from training.runs.evaluations import EvaluationLog
 from training.runs.fastest_laps import FastestLaps
+from training.runs.follower import Follower
 from training.runs.health import check_model
 from training.runs.periodic import PeriodicCallback
 
@@ -111,6 +112,7 @@ class BestModelCallback(PeriodicCallback):
         stop_when_lap_time: float | None = None,
         records: FastestLaps | None = None,
         log: EvaluationLog | None = None,
+        follower: Follower | None = None,
     ) -> None:
         """Prepare to evaluate.
 
@@ -126,6 +128,7 @@ class BestModelCallback(PeriodicCallback):
             stop_when_lap_time: Ends the run once every track also has a lap of at most so many seconds; or None.
             records: Keeps record laps; None neither records nor draws.
             log: Keeps the figures of every evaluation; None keeps none.
+            follower: Is told of every evaluation that is logged, and may end the run; None is nobody.
         """
         super().__init__(frequency)
         self.algorithm = algorithm
@@ -140,6 +143,7 @@ class BestModelCallback(PeriodicCallback):
         self.best, self.best_in_words = best_score_of(best_path, self.course.in_words())
         self.records = records
         self.log = log
+        self.follower = follower
         self.last_in_words = ""
         self.why_ended: str | None = None
         self.closing_seconds = 0.0
@@ -149,6 +153,8 @@ class BestModelCallback(PeriodicCallback):
     def _on_step(self) -> bool:
         if self.is_due():
             self._evaluate()
+        if self.follower is not None and self.why_ended is None:
+            self.why_ended = self.follower.why_end()
         return self.why_ended is None
 
     def _on_training_end(self) -> None:
@@ -171,7 +177,9 @@ class BestModelCallback(PeriodicCallback):
             self._record(episodes, self.records, draws=self._is_drawn(is_last or self.why_ended is not None))
         score = score_of(episodes, self._lengths, self.reversal_cost)
         if self.log is not None:
-            self.log.add(self.num_timesteps, {**summarise(episodes), "score": list(score)})
+            line = self.log.add(self.num_timesteps, {**summarise(episodes), "score": list(score)})
+            if self.follower is not None:
+                self.follower.evaluated(line)
         self._show(episodes)
         self.last_in_words = f"at {self.num_timesteps:,} steps, {evaluation_in_words(episodes)}"
         if score > self.best:

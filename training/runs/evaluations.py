@@ -34,15 +34,17 @@ class EvaluationLog:
         self._log = LogFile(path)
         self._began = time.monotonic() - (before[-1]["seconds"] if before else 0.0)
 
-    def add(self, steps: int, figures: Mapping[str, Any]) -> None:
-        """Append an evaluation.
+    def add(self, steps: int, figures: Mapping[str, Any]) -> dict[str, Any]:
+        """Append an evaluation, and return its line.
 
         Args:
             steps: Environment steps that the run had trained.
             figures: What was measured, by name, in the form that JSON has.
         """
         seconds = round(time.monotonic() - self._began, 3)
-        self._log.write(_as_line({"steps": steps, "seconds": seconds, **figures}).encode())
+        line = {"steps": steps, "seconds": seconds, **figures}
+        self._log.write(_as_line(line).encode())
+        return line
 
     def close(self) -> None:
         """Close the file."""

@@ -34,6 +34,7 @@ from training.runs.environment import make_training_env
 from training.runs.evaluations import EvaluationLog
 from training.runs.fastest_laps import FastestLaps
 from training.runs.folders import choose_run_name, claim_folders, hold_run, remove_run
+from training.runs.follower import Follower
 from training.runs.health import HealthCallback
 from training.runs.history import EpisodeCounter
 from training.runs.metrics import RacerMetricsCallback
@@ -47,8 +48,12 @@ from training.runs.schedules import schedules_for
 from training.runs.tensorboard import RunTensorBoard
 
 
-def carry_out(plan: Plan) -> int:
+def carry_out(plan: Plan, follower: Follower | None = None) -> int:
     """Train according to a plan, and return the script's exit code.
+
+    Args:
+        plan: What to do.
+        follower: Is told of every evaluation, and may end the run; None is nobody.
 
     Raises:
         ModelError: What the run begins with is damaged, or another process holds its name.
@@ -60,7 +65,7 @@ def carry_out(plan: Plan) -> int:
         run, model = _claim(plan, stack), None
         try:
             model, env = _begin(plan, run, transitions)
-            return train(run, model, env)
+            return train(run, model, env, follower)
         except BaseException:  # whatever ended it
             is_trained = model is not None and model.num_timesteps > run.first_step
             if not is_trained and is_new:  # its name stays free
@@ -130,7 +135,7 @@ def _check_room(run: Run, model: BaseAlgorithm) -> None:
             )
 
 
-def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
+def train(run: Run, model: BaseAlgorithm, env: VecNormalize, follower: Follower | None = None) -> int:
     """Train, show progress, save checkpoints and the best model, and save the result however the run ends.
 
     Returns:
@@ -146,7 +151,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize) -> int:
     with contextlib.ExitStack() as stack:
         stack.enter_context(Interruption())
         stack.callback(env.close)
-        best = _make_best(run, env, stack)
+        best = _make_best(run, env, stack, follower)
         callbacks: list[BaseCallback] = [
             HealthCallback(env),
             EpisodeCounter(run.log_dir),
@@ -200,7 +205,9 @@ def _make_checkpointing(run: Run, env: VecNormalize) -> CheckpointPairCallback:
     )
 
 
-def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> BestModelCallback | None:
+def _make_best(
+    run: Run, env: VecNormalize, stack: contextlib.ExitStack, follower: Follower | None
+) -> BestModelCallback | None:
     if not run.eval_freq:
         return None
     course = Course(
@@ -231,4 +238,5 @@ def _make_best(run: Run, env: VecNormalize, stack: contextlib.ExitStack) -> Best
         stop_when_lap_time=run.stop_when_lap_time,
         records=FastestLaps(run.log_dir, run.name),
         log=log,
+        follower=follower,
     )
