@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from racer_env.config import parse_config
 from racer_env.errors import ConfigError
 from racer_env.json_files import Checker, read_json
 
@@ -32,12 +33,14 @@ class Preset:
         arguments: Defaults of the command line, by name.
         algorithm: Name of the algorithm it is for; None is any.
         about: Description shown to the user.
+        ai_config: Reward weights and episode limits, as in ``ai-config.json``, checked; None is those without it.
     """
 
     hyperparameters: Any = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
     algorithm: str | None = None
     about: str = ""
+    ai_config: dict[str, Any] | None = None
 
 
 def preset_names() -> list[str]:
@@ -46,13 +49,16 @@ def preset_names() -> list[str]:
 
 
 def preset_path(name: str) -> Path:
-    """Return the file of a preset.
+    """Return the file of a preset: one that comes with the project, or a path that ends in ``.json``.
 
     Raises:
         ConfigError: There is no preset of that name.
     """
+    if name.endswith(".json"):
+        return Path(name)
     if name not in preset_names():
-        raise ConfigError(f"no preset {name!r}; there are: {', '.join(preset_names())}")
+        there = ", ".join(preset_names())
+        raise ConfigError(f"no preset {name!r}; there are: {there}; a file of your own ends in .json")
     return PRESETS_FOLDER / f"{name}.json"
 
 
@@ -66,7 +72,7 @@ def read_preset(path: Path) -> Preset:
     if not isinstance(document, dict) or "hyperparameters" not in document:
         return Preset(document)
     check = Checker(ConfigError, str(path))
-    keys = ("about", "figures", "algorithm", "arguments", "hyperparameters")
+    keys = ("about", "figures", "algorithm", "arguments", "hyperparameters", "ai_config")
     content = check.mapping(document, "the preset", keys, required=("hyperparameters",))
     arguments = check.mapping(content.get("arguments", {}), "arguments", _ARGUMENTS)
     for name, value in arguments.items():
@@ -78,4 +84,9 @@ def read_preset(path: Path) -> Preset:
                 raise check.fail(f"arguments.{name} must be a list of names, got {value!r}")
         else:
             check.integer(value, f"arguments.{name}", 0)
-    return Preset(content["hyperparameters"], arguments, content.get("algorithm"), str(content.get("about", "")))
+    config = content.get("ai_config")
+    if config is not None:
+        config = parse_config(config, f"{path}: ai_config").to_json()
+    return Preset(
+        content["hyperparameters"], arguments, content.get("algorithm"), str(content.get("about", "")), config
+    )

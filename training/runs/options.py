@@ -37,6 +37,7 @@ class TrainingOptions:
 
     Attributes:
         hyperparameters: Values of --preset and then of --hyperparams, by name; the latter override the former.
+        ai_config: Reward weights and episode limits of --hyperparams or --preset; None is those without them.
         beginning: Checkpoint that --resume or --initialize-from names.
         recorded: How the resumed run was evaluated and saved, by the names of these options; empty if it is not known.
         reward: Function of the user's that pays in training; None is the game's own reward.
@@ -74,6 +75,7 @@ class TrainingOptions:
     stop_when_competent: bool
     stop_when_lap_time: float | None
     hyperparameters: tuple[dict[str, Any], ...]
+    ai_config: dict[str, Any] | None
     beginning: Checkpoint | None
     recorded: dict[str, Any]
     reward: Brought | None
@@ -107,7 +109,7 @@ class TrainingOptions:
 
 
 # What the options have been completed with; a run's record has it elsewhere.
-_NO_OPTIONS = ("hyperparameters", "beginning", "recorded", "reward", "wrapper")
+_NO_OPTIONS = ("hyperparameters", "ai_config", "beginning", "recorded", "reward", "wrapper")
 
 # Options that must be given again to resume a run, as the model does not store them.
 _TOLD_AGAIN = (
@@ -205,8 +207,8 @@ def _add_game_arguments(game: argparse._ArgumentGroup, algorithm: Algorithm) -> 
 def _add_learning_arguments(learning: argparse._ArgumentGroup) -> None:
     learning.add_argument(
         "--preset",
-        choices=preset_names(),
-        help="hyper-parameters and options that go together (training/presets/); command-line options override them",
+        help="hyper-parameters and options that go together; command-line options override them: "
+        f"{', '.join(preset_names())}, or a file of your own that ends in .json",
     )
     learning.add_argument(
         "--set",
@@ -338,6 +340,8 @@ def make_options(algorithm: Algorithm, arguments: argparse.Namespace) -> Trainin
     if values["reward"] is not None:
         reward_function(values["reward"])  # what is none is refused before anything is written
     documents = tuple(preset.hyperparameters for preset in presets)
+    configs = [preset.ai_config for preset in presets if preset.ai_config is not None]
+    values["ai_config"] = configs[-1] if configs else None
     return TrainingOptions(**values, hyperparameters=documents, beginning=beginning, recorded=before)
 
 

@@ -78,7 +78,7 @@ def make_plan(algorithm: Algorithm, options: TrainingOptions, bridge: Bridge | N
         name=name,
         algorithm=algorithm,
         tracks=tracks,
-        config=_config(resumed, options.config),
+        config=_config(resumed, options),
         settings=settings,
         num_envs=_num_envs(algorithm, options, resumed, len(tracks), bridge),
         timesteps=options.timesteps,
@@ -155,11 +155,13 @@ def _tracks(options: TrainingOptions, bridge: Bridge | None) -> tuple[list[AnyTr
     return tracks, load_tracks_for([], names, options.tracks_dir, bridge) if names else tracks
 
 
-def _config(resumed: ModelData | None, path: Path | None) -> AiConfig:
-    """Return weights and limits, from the command line, the model or the project."""
+def _config(resumed: ModelData | None, options: TrainingOptions) -> AiConfig:
+    """Return weights and limits, from the command line, a preset, the model or the project."""
     own = resumed.get("ai_config", dict, None) if resumed is not None else None
-    if path is not None or resumed is None or own is None:
-        return load_config(path)
+    if options.config is None and options.ai_config is not None:
+        return parse_config(options.ai_config, "ai_config of the preset")
+    if options.config is not None or resumed is None or own is None:
+        return load_config(options.config)
     return parse_config(own, str(resumed.path))
 
 

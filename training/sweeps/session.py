@@ -1,0 +1,152 @@
+"""A sweep from its options to its exit code."""
+
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from racer_env.errors import ConfigError
+from training.console.arguments import LOGS_DIR, MODELS_DIR
+from training.console.interruption import Interrupted, Interruption
+from training.console.messages import command_line, count_of, in_short, note, say
+from training.console.parser import ANSWER_IS_NO, DONE
+from training.runs.provenance import surroundings
+from training.sweeps.bases import Base, check_unchanged, make_bases
+from training.sweeps.coordinator import Coordinator
+from training.sweeps.folders import BEST_NAME, claim, hold_sweep, read_sweep, write_sweep
+from training.sweeps.local_pool import LocalPool
+from training.sweeps.objective import OBJECTIVES
+from training.sweeps.options import DEFAULT_TRIALS, SweepOptions, parse
+from training.sweeps.results import commands, counts_in_words, results_of, table, write_best
+from training.sweeps.study import Study
+from training.sweeps.trial import Sweep, starts
+
+
+def carry_out(options: SweepOptions) -> int:
+    """Carry out a sweep, or go on with one, and return the script's exit code.
+
+    Raises:
+        RacerError: What was asked for is wrong, or cannot be gone on with.
+        OSError: A folder cannot be made or written to.
+    """
+    with contextlib.ExitStack() as stack:
+        sweep, study = _resume(options, stack) if options.resume is not None else _begin(options, stack)
+        runs = sweep.trials * len(sweep.seeds)
+        say(
+            f"sweep {sweep.name!r}: {count_of(sweep.trials, 'trial')} of {in_short([*sweep.bases])} with "
+            f"{count_of(len(sweep.seeds), 'seed')} each, {min(options.workers, runs)} runs side by side, judged by the "
+            f"{sweep.objective.about}"
+        )
+        try:
+            with Interruption(), LocalPool(min(options.workers, runs)) as pool:
+                Coordinator(sweep, study, pool).run()
+        except Interrupted as interrupted:
+            print("interrupted", file=sys.stderr)
+            say(f"{counts_in_words(study)} of {sweep.trials} trials done")
+            say(f"go on with: {_resume_command(sweep)}", limit=None)
+            return interrupted.exit_code
+        return _say_end(sweep, study)
+
+
+def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study]:
+    """Return a new sweep, once everything in it was looked at."""
+    objective = OBJECTIVES[options.objective]
+    bases = {base.label: base for base in make_bases(options, objective)}
+    first, trials = _first_settings(options, bases)
+    name = claim(options.name, options.models_dir, options.logs_dir, stack)
+    sweep = _make_sweep(options, name, bases, trials)
+    document = {
+        "sweep": name,
+        "command": command_line(["python", "-m", "training.sweep", *options.arguments]),
+        **surroundings(),
+        "arguments": options.arguments,
+        "trials": trials,
+        "bases": [base.as_document() for base in bases.values()],
+    }
+    write_sweep(sweep.logs_dir, document)
+    study = _open_study(options, sweep)
+    study.enqueue(first)
+    return sweep, study
+
+
+def _first_settings(options: SweepOptions, bases: Mapping[str, Base]) -> tuple[list[dict[str, Any]], int]:
+    """Return the settings that a sweep begins with, and how many trials it has.
+
+    Raises:
+        ConfigError: There are more settings than trials.
+    """
+    is_grid = options.sampler == "grid"
+    first = [*starts(bases, is_grid)]
+    if options.search is None:
+        return first, len(first)
+    trials = options.trials or (len(first) if is_grid else DEFAULT_TRIALS)
+    if is_grid and trials != len(first):
+        raise ConfigError(f"the grid has {count_of(len(first), 'setting')}, got --trials {trials}; leave it out")
+    return first[:trials], trials
+
+
+def _resume(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study]:
+    """Return a sweep that was begun before, once it was looked at whether it is still the same."""
+    name = str(options.resume)
+    document = read_sweep(options.logs_dir / name)
+    began = dataclasses.replace(
+        parse(document["arguments"]), models_dir=options.models_dir, logs_dir=options.logs_dir, workers=options.workers
+    )
+    spaces = {base["label"]: base["search_space"] for base in document["bases"]}
+    bases = make_bases(began, OBJECTIVES[began.objective], spaces)
+    check_unchanged(document["bases"], bases)
+    stack.enter_context(hold_sweep(name, options.models_dir, options.logs_dir))
+    _note_other_surroundings(document)
+    trials = options.trials or document["trials"]
+    if trials != document["trials"]:
+        if began.search is None or began.sampler == "grid":
+            raise ConfigError(f"the sweep {name!r} has {document['trials']} trials, which are all; leave out --trials")
+        write_sweep(options.logs_dir / name, {**document, "trials": trials})
+    sweep = _make_sweep(began, name, {base.label: base for base in bases}, trials)
+    study = _open_study(began, sweep)
+    study.enqueue(_first_settings(began, sweep.bases)[0])
+    say(f"going on with the sweep {name!r}: {counts_in_words(study)} of {trials} trials done")
+    return sweep, study
+
+
+def _note_other_surroundings(document: dict[str, Any]) -> None:
+    now = surroundings()
+    others = [name for name in ("python", "packages", "commit") if document.get(name) != now[name]]
+    if others:
+        note(f"the sweep began with another {' and '.join(others)} than those of now, see its {BEST_NAME}")
+
+
+def _make_sweep(options: SweepOptions, name: str, bases: dict[str, Base], trials: int) -> Sweep:
+    objective = OBJECTIVES[options.objective]
+    folders = options.models_dir / name, options.logs_dir / name
+    return Sweep(name, bases, options.all_seeds, objective, trials, *folders)
+
+
+def _open_study(options: SweepOptions, sweep: Sweep) -> Study:
+    pruner = options.pruner if options.search is not None else "none"
+    return Study(sweep.logs_dir, sweep.objective, options.sampler, pruner, options.seed, sweep.trials)
+
+
+def _resume_command(sweep: Sweep) -> str:
+    folders = (("--models-dir", sweep.models_dir, MODELS_DIR), ("--logs-dir", sweep.logs_dir, LOGS_DIR))
+    flags = [part for flag, own, usual in folders if own.parent != usual for part in (flag, str(own.parent))]
+    return command_line(["python", "-m", "training.sweep", "--resume", sweep.name, *flags])
+
+
+def _say_end(sweep: Sweep, study: Study) -> int:
+    say(f"{counts_in_words(study)} of {sweep.trials} trials done")
+    results = results_of(sweep, study)
+    if not results:
+        failed = [trial.user_attrs["why_failed"] for trial in study.trials if "why_failed" in trial.user_attrs]
+        if len(failed) == len(study.trials):
+            print(f"error: all trials failed; the last one: {failed[-1]}", file=sys.stderr)
+        else:
+            say("no trial has clean laps; train longer, with more --timesteps")
+        return ANSWER_IS_NO
+    for line in table(sweep, results):
+        say(line)
+    say(f"the best setting is a preset: {write_best(sweep, results[0])}")
+    for line in commands(sweep, results[0]):
+        say(line, limit=None)
+    return DONE
