@@ -3,6 +3,7 @@
 from optuna.trial import TrialState
 
 from training.console.messages import say
+from training.sweeps.folders import await_end
 from training.sweeps.pool import Ended, Evaluated, Event, Pool, RunOrder
 from training.sweeps.progress import SweepProgress
 from training.sweeps.results import counts_in_words, results_of, write_best
@@ -26,6 +27,8 @@ class Coordinator:
         """
         self._sweep, self._study, self._pool = sweep, study, pool
         self._trials = [SweepTrial(trial, sweep) for trial in study.running()]
+        again = [run.name for trial in self._trials for run in trial.runs.values() if not run.is_over]
+        await_end(again, sweep.models_dir, sweep.logs_dir)
         self._orders: dict[str, tuple[SweepTrial, int]] = {}  # runs that a worker has, and their seeds
         self._ended = 0
 
@@ -76,7 +79,7 @@ class Coordinator:
             self._end_run(trial, seed, event)
         if trial in self._trials:
             trial.report()
-            if not trial.is_over and trial.trial.should_prune():
+            if not trial.is_over and trial.may_be_given_up:
                 self._give_up(trial)
 
     def _end_run(self, trial: SweepTrial, seed: int, event: Ended) -> None:

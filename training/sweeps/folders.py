@@ -2,7 +2,8 @@
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator
+import time
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from training.runs.folders import choose_run_name, hold_run
 
 SWEEP_NAME = "sweep.json"
 BEST_NAME = "best.json"
+PATIENCE_S = 30.0  # seconds
 
 
 def choose_name(wanted: str | None, models_dir: Path, logs_dir: Path, refused: Collection[str] = ()) -> str:
@@ -80,6 +82,28 @@ def hold_sweep(name: str, models_dir: Path, logs_dir: Path) -> Iterator[None]:
                 f"another process is carrying out the sweep {name!r}; wait for its end, or choose another --name"
             ) from error
         yield
+
+
+def await_end(runs: Iterable[str], models_dir: Path, logs_dir: Path) -> None:
+    """Wait until runs are no longer trained: the processes of a sweep that was killed take a moment to end.
+
+    Args:
+        runs: Names of the runs.
+        models_dir, logs_dir: Folders of the sweep.
+
+    Raises:
+        ModelError: A run is still being trained.
+    """
+    end = time.monotonic() + PATIENCE_S
+    for run in runs:
+        while True:
+            try:
+                with hold_run(run, models_dir, logs_dir):
+                    break
+            except ModelError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
 
 
 def write_sweep(folder: Path, document: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ class _Worker:
         orders, self._orders = context.Pipe(duplex=False)
         self._reports, reports = context.Pipe(duplex=False)
         self._process = context.Process(target=work, args=(orders, reports), daemon=True)
-        with _environment(ONE_THREAD):
+        with _environment(ONE_THREAD), _deaf_to_ctrl_c():
             self._process.start()
         orders.close()  # so that either side notices when the other is gone
         reports.close()
@@ -144,6 +144,22 @@ def _end_in_words(code: int | None) -> str:
         return f"ended with exit code {code}"
     name = signal.Signals(-code).name if -code in [*signal.Signals] else f"signal {-code}"
     return f"was ended by {name}" + (", as for want of memory" if name == "SIGKILL" else "")
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have processes that are started meanwhile not notice a Ctrl-C, which reaches all processes of a terminal.
+
+    They ignore it from their first line on; before that, each would print where it was. Windows cannot do this.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # one that came meanwhile comes now
 
 
 @contextlib.contextmanager

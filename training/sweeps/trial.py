@@ -16,6 +16,7 @@ from training.sweeps.objective import Evaluation, Objective
 from training.sweeps.pool import RunOrder
 from training.sweeps.study import WHOLE
 
+LAST_PRUNING = WHOLE * 9 // 10
 BASE = "base"  # Optuna's name of the choice between algorithms and presets
 
 
@@ -123,6 +124,11 @@ class SweepTrial:
     def median(self) -> float | None:
         """What the trial is judged by, once it is over."""
         return self._objective.median(run.value for run in self.runs.values())
+
+    @property
+    def may_be_given_up(self) -> bool:
+        """Whether Optuna would end the trial where it stands; near its end, that would save nothing."""
+        return self._reported <= LAST_PRUNING and self.trial.should_prune()
 
     def done_share(self) -> float:
         """Return how many of its runs are done; those on the way count in part."""
