@@ -97,7 +97,7 @@ def changes_of_beginning(beginning: ModelData, before: Settings, options: Traini
         if was is not None and run.brought[kind] is None:
             yield f"the {kind} is {without}; {beginning.path} was trained with {was['name']} (--{kind})"
     own = beginning.get("ai_config", dict, None)
-    if own is None or options.config is not None:
+    if own is None or options.names_config:
         return
     with contextlib.suppress(ConfigError):  # nothing of it is used
         was = parse_config(own, str(beginning.path))
@@ -131,7 +131,7 @@ def _unknown(resumed: ModelData, options: TrainingOptions, run: Run) -> Iterator
         taken["tracks"] = in_short([track.id for track in run.tracks])
     if seed_of(resumed) is None and options.seed is None:
         taken["seed"] = f"seed {run.seed}"
-    if resumed.get("ai_config", dict, None) is None and options.config is None:
+    if resumed.get("ai_config", dict, None) is None and not options.names_config:
         taken["reward weights"] = "the weights of ai-config.json"
     share = run.settings.random_start_share
     if "random_start_share" not in {*own_settings(resumed), *_named(options)}:

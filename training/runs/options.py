@@ -87,6 +87,11 @@ class TrainingOptions:
         return self.beginning.data if self.beginning is not None and self.resume is not None else None
 
     @property
+    def names_config(self) -> bool:
+        """Whether the command line or a preset names reward weights and episode limits."""
+        return self.config is not None or self.ai_config is not None
+
+    @property
     def track_flags(self) -> list[str]:
         """Flags that find the tracks again, if their ids are not enough."""
         return track_flags(self.track_id, self.tracks_dir)

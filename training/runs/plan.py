@@ -160,7 +160,7 @@ def _config(resumed: ModelData | None, options: TrainingOptions) -> AiConfig:
     own = resumed.get("ai_config", dict, None) if resumed is not None else None
     if options.config is None and options.ai_config is not None:
         return parse_config(options.ai_config, "ai_config of the preset")
-    if options.config is not None or resumed is None or own is None:
+    if options.names_config or resumed is None or own is None:
         return load_config(options.config)
     return parse_config(own, str(resumed.path))
 

@@ -11,6 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 from racer_env.config import AiConfig
 from training.checkpoints.files import BEST, model_path
 from training.checkpoints.writing import replacing
+from training.console.arguments import LOGS_DIR
 from training.console.messages import command_line, count_of, in_short
 from training.runs.options import defaults
 from training.sweeps.bases import Base
@@ -136,7 +137,10 @@ def commands(sweep: Sweep, best: Result) -> Iterator[str]:
     seed = min(best.values, key=lambda seed: sweep.objective.rank(best.values[seed]))
     model = model_path(sweep.models_dir, f"trial_{best.number:04d}_seed_{seed}", BEST)
     evaluate = ["python", "-m", "training.evaluate", "--model", str(model), *best.base.run.track_flags]
+    logs = sweep.logs_dir.parent
+    compare = ["python", "-m", "training.compare", sweep.name, *(["--logs-dir", str(logs)] if logs != LOGS_DIR else [])]
     train = ["python", "-m", best.base.algorithm.script, "--preset", str(sweep.logs_dir / BEST_NAME)]
     yield f"see its best run lap: {command_line(evaluate)}"
+    yield f"compare all trials: {command_line(compare)}"
     yield f"see the curves: {command_line(['tensorboard', '--logdir', str(sweep.logs_dir)])}"
     yield f"train with the best setting: {command_line(train)}"

@@ -14,7 +14,7 @@ from training.console.parser import ANSWER_IS_NO, DONE
 from training.runs.provenance import surroundings
 from training.sweeps.bases import Base, check_unchanged, make_bases
 from training.sweeps.coordinator import Coordinator
-from training.sweeps.folders import BEST_NAME, claim, hold_sweep, read_sweep, write_sweep
+from training.sweeps.folders import claim, hold_sweep, read_sweep, write_sweep
 from training.sweeps.local_pool import LocalPool
 from training.sweeps.objective import OBJECTIVES
 from training.sweeps.options import DEFAULT_TRIALS, SweepOptions, parse
@@ -114,7 +114,7 @@ def _note_other_surroundings(document: dict[str, Any]) -> None:
     now = surroundings()
     others = [name for name in ("python", "packages", "commit") if document.get(name) != now[name]]
     if others:
-        note(f"the sweep began with another {' and '.join(others)} than those of now, see its {BEST_NAME}")
+        note(f"{' and '.join(others)} are not those that the sweep began with; trials of both are compared")
 
 
 def _make_sweep(options: SweepOptions, name: str, bases: dict[str, Base], trials: int) -> Sweep:

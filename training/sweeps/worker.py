@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from training.algorithms.registry import algorithm_named
 from training.console.messages import first_line
+from training.console.parser import DONE
 from training.runs.follower import Follower
 from training.runs.script import run_training
 from training.sweeps.pool import Began, Ended, Evaluated, Event, RunOrder
@@ -27,6 +28,7 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 SWEEP_IS_GONE = 3  # exit code
+SIGNALLED = 128  # exit codes above it are those of signals
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,7 @@ def work(orders: "Connection[Any, RunOrder | EndEarly]", reports: "Connection[Ev
     while True:
         order = inbox.orders.get()
         reports.send(Began(order.run))
-        why_failed = train(order, order.models_dir, order.logs_dir, _Reporter(order.run, inbox, reports))
-        reports.send(Ended(order.run, why_failed))
+        reports.send(train(order, order.models_dir, order.logs_dir, _Reporter(order.run, inbox, reports)))
 
 
 class _Inbox:
@@ -101,7 +102,7 @@ class _Reporter(Follower):
         return self._inbox.to_end.get(self._run)
 
 
-def train(order: RunOrder, models_dir: Path, logs_dir: Path, follower: Follower) -> str | None:
+def train(order: RunOrder, models_dir: Path, logs_dir: Path, follower: Follower) -> Ended:
     """Train a run in this process, as its training script does, with what that prints in a file.
 
     Args:
@@ -110,7 +111,7 @@ def train(order: RunOrder, models_dir: Path, logs_dir: Path, follower: Follower)
         follower: Is told of its evaluations, and may end it.
 
     Returns:
-        Why it failed, in one line; None if it was trained.
+        How it ended; a run that a signal interrupted is lost.
     """
     arguments = order.command_line(models_dir, logs_dir)
     output = order.output_path(logs_dir)
@@ -124,10 +125,10 @@ def train(order: RunOrder, models_dir: Path, logs_dir: Path, follower: Follower)
                 code = ending.code if isinstance(ending.code, int) else 1
             except Exception as error:
                 traceback.print_exc()
-                return f"{type(error).__name__}: {first_line(error)}"
-        return None if code == 0 else _last_error(output, code)
+                return Ended(order.run, f"{type(error).__name__}: {first_line(error)}")
+        return Ended(order.run, None if code == DONE else _last_error(output, code), is_lost=code > SIGNALLED)
     except OSError as error:
-        return f"cannot write {output}: {error.strerror or error}"
+        return Ended(order.run, f"cannot write {output}: {error.strerror or error}")
     finally:
         sys.argv = before
 

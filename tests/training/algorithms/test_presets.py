@@ -35,6 +35,18 @@ def test_the_presets_there_are() -> None:
         preset_path("slow")
 
 
+def test_a_path_is_a_preset_of_ones_own() -> None:
+    """It ends in .json."""
+    assert preset_path("logs/sweep_1/best.json") == Path("logs/sweep_1/best.json")
+
+
+def test_reward_weights_of_a_preset_are_checked(tmp_path: Path) -> None:
+    """As those of a configuration are."""
+    path = write(tmp_path, {"hyperparameters": {}, "ai_config": {"weights": {"speed": 1}}})
+    with pytest.raises(ConfigError, match=r"own\.json: ai_config: unknown key 'speed' in weights"):
+        read_preset(Path(path))
+
+
 def write(folder: Path, document: object) -> str:
     """Write a file and return its path."""
     path = folder / "own.json"

@@ -1,14 +1,16 @@
 """Which model is the best, and when a run may end."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.runs import data_of, ppo
+from tests.runs import data_of, folders, ppo
 from training.evaluation.episode import STANDING, Episode, Steering
 from training.runs.best_model import WORST, best_score_of, score_of
 from training.runs.evaluations import read_evaluations
+from training.runs.script import run_training
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -159,3 +161,26 @@ def test_every_evaluation_is_logged_with_its_figures(trained: Path) -> None:
     assert [line["steps"] for line in log] == sorted({line["steps"] for line in log})
     assert max(tuple(line["score"]) for line in log) == best_score_of(trained / "models" / "lap_best.zip")[0]
     assert {"clean_laps", "laps_asked", "best_lap_time_sec", "pace_units_per_sec"} <= set(log[0])
+
+
+class Impatient:
+    """Follows a run, and ends it after its second evaluation."""
+
+    def __init__(self) -> None:
+        self.figures: list[dict[str, Any]] = []
+
+    def evaluated(self, figures: dict[str, Any]) -> None:
+        self.figures.append(figures)
+
+    def why_end(self) -> str | None:
+        return "it was enough" if len(self.figures) == 2 else None
+
+
+def test_a_run_is_followed_and_ended_from_outside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told what is logged, and ends at once, as a trained run."""
+    follower = Impatient()
+    arguments = ["--timesteps", "100000", "--num-envs", "16", "--eval-freq", "512", "--run-name", "a"]
+    assert run_training("PPO", [*arguments, *folders(tmp_path)], follower) == 0
+    assert follower.figures == read_evaluations(tmp_path / "logs" / "a")
+    assert data_of(tmp_path, "a_final").steps == 1024
+    assert "ended early: it was enough" in capsys.readouterr().out

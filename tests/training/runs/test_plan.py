@@ -39,6 +39,25 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_preset_may_have_reward_weights_and_limits(tmp_path: Path) -> None:
+    """In the form of ai-config.json; a configuration on the command line goes first."""
+    preset, config = tmp_path / "own.json", tmp_path / "config.json"
+    preset.write_text('{"hyperparameters": {}, "ai_config": {"weights": {"speedBonus": 0.5}}}')
+    config.write_text('{"weights": {"speedBonus": 0.7}}')
+    for option in ("--preset", "--hyperparams"):
+        run = plan_of(tmp_path, option, str(preset)).run
+        assert (run.config.weights.speed_bonus, run.config.weights.wall_penalty) == (0.5, -0.002)
+    assert plan_of(tmp_path, "--preset", str(preset), "--config", str(config)).run.config.weights.speed_bonus == 0.7
+
+
+def test_weights_of_a_preset_are_not_said_to_be_the_projects(trained: Path, tmp_path: Path) -> None:
+    """Where a run begins with a model that was trained with others."""
+    preset = tmp_path / "own.json"
+    preset.write_text('{"hyperparameters": {}, "ai_config": {"weights": {"speedBonus": 0.5}}}')
+    begin = ["--initialize-from", str(trained / "models" / "lap_final.zip")]
+    assert not [words for words in plan_of(tmp_path, *begin, "--preset", str(preset)).sentences if "ai-config" in words]
+
+
 def test_evaluations_drive_on_other_generated_tracks(tmp_path: Path) -> None:
     """Than those that are trained on."""
     run = plan_of(tmp_path, "--track-id", "procedural:2", "--eval-track-id", "procedural:1", "--track-seed", "3").run

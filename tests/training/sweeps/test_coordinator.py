@@ -75,6 +75,20 @@ def test_what_is_searched_goes_to_the_runs_and_into_the_best_preset(space: str, 
     assert sorted(trial.value for trial in study.trials) == pytest.approx([50, 51, 60, 61, 70, 71])
 
 
+def test_algorithms_are_searched_each_in_its_own_space(tmp_path: Path) -> None:
+    """By chance at first, and then by what was good."""
+    path = tmp_path / "space.json"
+    path.write_text('{"hyperparameters": {"gamma": {"low": 0.5, "high": 0.9}, "hidden": [[32, 32], [64]]}}')
+    search = ("--search", str(path), "--timesteps", "20000", "--algorithm", "PPO", "SAC")
+    sweep, study = make_sweep(tmp_path, *search, trials=20)
+    pool = PretendingPool(lambda order: [line(20000, 60.0 + settings(order)["gamma"])])
+    carry_out(sweep, study, pool)
+    assert {order.algorithm for order in pool.orders} == {"PPO", "SAC"}
+    assert {str(settings(order)["hidden"]) for order in pool.orders} == {"[32, 32]", "[64]"}
+    best = max(settings(order)["gamma"] for order in pool.orders)
+    assert json.loads((sweep.logs_dir / "best.json").read_text())["hyperparameters"]["gamma"] == best
+
+
 def test_a_search_begins_with_the_settings_as_they_are(tmp_path: Path) -> None:
     """So that what it finds is better than these, or these are the best."""
     path = tmp_path / "space.json"

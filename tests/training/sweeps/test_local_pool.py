@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from training.sweeps.local_pool import LocalPool
-from training.sweeps.pool import Began, Ended, Event, RunOrder
+from training.sweeps.pool import Began, Ended, Evaluated, Event, RunOrder
 from training.sweeps.worker import ONE_THREAD
 
 pytestmark = pytest.mark.timeout(60)
 REFUSED = ("--num-envs", "0")
+QUICK = ("--eval-freq", "2048", "--num-envs", "16", "--set", "steps_per_car=64")  # evaluations
 SLOW = ("--timesteps", "100000000")
 
 
@@ -82,6 +83,18 @@ def test_a_process_that_is_killed_is_told_and_replaced(pool: LocalPool, tmp_path
     assert [event.run for event in others] == ["b", "b"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to end with")
+def test_a_run_that_a_signal_interrupts_is_lost(pool: LocalPool, tmp_path: Path) -> None:
+    """It did not fail by itself."""
+    pool.submit(order(tmp_path, "a", *SLOW, *QUICK))
+    assert isinstance(events(pool, 2)[1], Evaluated)
+    (process,) = children()
+    process.terminate()
+    while not isinstance(last := events(pool, 1)[-1], Ended):
+        continue
+    assert last.is_lost
+
+
 def test_closing_ends_processes_at_once_while_they_load(tmp_path: Path) -> None:
     """Or compile, or train."""
     with LocalPool(1) as pool:
@@ -105,7 +118,7 @@ def test_ctrl_c_in_a_terminal_is_left_to_the_sweep(pool: LocalPool, tmp_path: Pa
 
 def test_a_run_is_ended_early_as_a_trained_one(pool: LocalPool, tmp_path: Path) -> None:
     """With its files, and the reason in what it prints."""
-    pool.submit(order(tmp_path, "a", *SLOW, "--eval-freq", "2048", "--num-envs", "16", "--set", "steps_per_car=64"))
+    pool.submit(order(tmp_path, "a", *SLOW, *QUICK))
     found = events(pool, 2)
     pool.end_early("b", "it is another one")
     pool.end_early("a", "the others are better")
