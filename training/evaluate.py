@@ -1,6 +1,7 @@
-"""Measure a driver lap by lap: ``python -m training.evaluate --model PATH``."""
+"""Measure a driver lap by lap, or several in one table: ``python -m training.evaluate --model PATH``."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from training.console.bridges import open_bridge
@@ -29,7 +30,7 @@ def _evaluate(options: EvaluationOptions) -> int:
 
 def _drive(options: EvaluationOptions) -> int:
     assert options.model is not None
-    own_tracks = tracks_of(options.model, options.models_dir)
+    own_tracks = list(dict.fromkeys(chain(*(tracks_of(name, options.models_dir) for name in options.model))))
     with open_bridge(options, quiet=options.json) as bridge:
         tracks = load_tracks_for(own_tracks, options.track_id, options.tracks_dir, bridge)
         needs_known = options.keeps_drives or options.random_starts > 0 or options.par_times is not None
@@ -38,6 +39,9 @@ def _drive(options: EvaluationOptions) -> int:
             from training.engines.roads import note_other_roads
             from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
         note_other_roads(bridge, tracks)
+        if options.has_several:
+            printing.print_several(options, measuring.measure_several(options, tracks, bridge))
+            return DONE
         found = measuring.measure(options, tracks, known, bridge)
     printing.print_measurement(options, found)
     tell = note if options.json else say

@@ -233,3 +233,55 @@ def test_failing_where_nothing_is_known_of_its_training_is_said(
     assert f"note: {path} fails on track-01, track-02, and does not say on which tracks it was trained" in told
     assert evaluate.main(["--model", "scripted", *arguments, "--config", short_config]) == 0
     assert "trained" not in capsys.readouterr().err
+
+
+def test_several_drivers_are_in_one_table(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each on each track and on all of them, by default on all that any was trained on, with equal laps."""
+    best = str(trained / "models" / "lap_best")
+    alone = figures(capsys, "--model", best, "--laps", "1")["tracks"]["track-01"]
+    assert evaluate.main(["--model", best, "scripted", "--laps", "1"]) == 0
+    head, *rows = [line.split() for line in capsys.readouterr().out.splitlines() if "  " in line]
+    assert [head[0], *(row[0] for row in rows)] == ["driver", best, "scripted"]
+    assert rows[0][6] == f"{alone['best_lap_time_sec']:.2f}"
+    document = figures(capsys, "--model", best, "scripted", "--laps", "1", "--track-id", "track-01", "track-02")
+    assert [driver["model"] for driver in document["drivers"]] == [f"{best}.zip", "scripted"]
+    assert [list(driver["tracks"]) for driver in document["drivers"]] == [["track-01", "track-02"]] * 2
+    assert document["drivers"][0]["tracks"]["track-01"] == alone
+
+
+def test_lap_times_of_several_tracks_are_not_put_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """On all tracks of a driver, and on groups of many tracks, there is a pace."""
+    arguments = ["--model", "scripted", "scripted", "--laps", "1", "--track-id"]
+    for tracks, place in ((["track-01", "track-02"], "all"), (["procedural:9"], "procedural")):
+        assert evaluate.main([*arguments, *tracks]) == 0
+        rows = [line.split() for line in capsys.readouterr().out.splitlines() if f" {place} " in line]
+        assert len(rows) == 2
+        assert all(row[4:6] == ["-", "-"] and row[7] == "units/s" for row in rows)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--compare", "quick"], ["--stress"], ["--par-times"], ["--video", "a.mp4"], ["--plot", "p"], ["--no-vecnorm"]],
+)
+def test_what_goes_with_one_driver_is_refused_for_several(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, before anything is driven."""
+    assert evaluate.main(["--model", "scripted", "pretrained", *option]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {option[0]} goes with one driver; name one with --model, or leave out {option[0]}\n"
+    )
+
+
+def test_drivers_of_different_rewards_are_measured_by_the_same(
+    fresh_model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of the project, and it is said; if all had the same, by these."""
+    dear = AiConfig(RewardWeights(progress=1000.0), EpisodeLimits(stillness_timeout_ticks=30))
+    paths = {}
+    for name, config in (("dear", dear), ("usual", AiConfig())):
+        document = {"ai_config": config.to_json()}
+        paths[name] = str(rewritten(fresh_model, tmp_path / f"{name}.zip", lambda data: data.update(document)))  # noqa: B023
+    for other, told in (("usual", "as the drivers had different ones"), ("dear", "those of the drivers, not of")):
+        assert evaluate.main(["--model", paths["dear"], paths[other], "--laps", "1"]) == 0
+        assert told in capsys.readouterr().err

@@ -60,19 +60,9 @@ def measure(
         ConfigError: The reward weights are wrong.
         ModelError: A driver cannot be loaded.
     """
-    names = [name for name in (options.model, options.compared) if name is not None]
+    names = [*(options.model or []), *([options.compared] if options.compared else [])]
     drivers = [_load(options, name, bridge) for name in names]
-    config = choose_config(options.config, drivers[0].config, drivers[0].title)
-    course = Course(
-        tracks,
-        config,
-        options.laps,
-        episodes=options.episodes,
-        random_starts=options.random_starts,
-        seed=options.seed,
-        bridge=bridge,
-        keeps_actions=options.keeps_drives,
-    )
+    course = _course(options, tracks, choose_config(options.config, drivers[0].config, drivers[0].title), bridge)
     stressed = dataclasses.replace(course, episodes=STRESS_EPISODES, keeps_actions=False)
     drives = [(course, NO_STRESS), *((stressed, stress) for stress in STRESSES if options.stress)]
     if options.par_times is not None:
@@ -87,6 +77,45 @@ def measure(
         note_changed_tracks(driver.track_fingerprints, driver.title, tracks)
         compared = evaluate(driver, course)
     return Measurement(first, compared, dict(zip((s.name for s in STRESSES), others, strict=False)), pars)
+
+
+def measure_several(options: EvaluationOptions, tracks: Sequence[AnyTrack], bridge: Bridge | None) -> list[Evaluation]:
+    """Let several drivers drive the same course, one after the other; see ``measure``.
+
+    Rewards count by the weights that all of them were trained with, or else by those of the project.
+
+    Returns:
+        What each one drove, in the order of their names.
+    """
+    drivers = [_load(options, name, bridge) for name in options.model or []]
+    own = next((driver.config for driver in drivers if driver.config is not None), None)
+    if any(driver.config not in (None, own) for driver in drivers):
+        own = None
+        note(f"rewards and limits are those of {options.config or 'ai-config.json'}, as the drivers had different ones")
+    config = choose_config(options.config, own, "the drivers")
+    course = _course(options, tracks, config, bridge)
+    evaluations = []
+    for driver in drivers:
+        note_changed_tracks(driver.track_fingerprints, driver.title, tracks)
+        evaluations.append(evaluate(driver, course))
+        for sentence in _seen(evaluations[-1]):
+            note(sentence)
+    for sentence in _limits(evaluations[0]):
+        note(sentence)
+    return evaluations
+
+
+def _course(options: EvaluationOptions, tracks: Sequence[AnyTrack], config: AiConfig, bridge: Bridge | None) -> Course:
+    return Course(
+        tracks,
+        config,
+        options.laps,
+        episodes=options.episodes,
+        random_starts=options.random_starts,
+        seed=options.seed,
+        bridge=bridge,
+        keeps_actions=options.keeps_drives,
+    )
 
 
 def choose_config(path: Path | None, own: AiConfig | None, name: str) -> AiConfig:
@@ -108,7 +137,7 @@ def choose_config(path: Path | None, own: AiConfig | None, name: str) -> AiConfi
 
 
 def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Driver:
-    is_first = name == options.model  # the options about statistics and noise apply to this driver
+    is_first = name in (options.model or [])  # the options about statistics and noise apply to this driver
     return load_driver(
         name,
         physics_behind(bridge),

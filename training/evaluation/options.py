@@ -17,6 +17,8 @@ from training.evaluation.par_times import holds_par_times
 
 DEFAULT_LAPS = 3
 MP4, GIF = ".mp4", ".gif"
+# Options that one driver alone takes, with what they need of it.
+_OF_ONE_DRIVER = ("compare", "vecnorm", "no_vecnorm", "stress", "par_times", "record", "video", "plot")
 # Options that say how to drive; they do not apply to a replay.
 _ABOUT_DRIVING = (
     *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
@@ -28,7 +30,7 @@ _ABOUT_DRIVING = (
 class EvaluationOptions:
     """The options of ``training.evaluate``; ``make_parser`` says what each one means."""
 
-    model: str | None
+    model: list[str] | None
     replay: Path | None
     compare: str | None
     vecnorm: Path | None
@@ -63,8 +65,13 @@ class EvaluationOptions:
     @property
     def compared(self) -> str | None:
         """The second driver to drive: the one to compare with, or the scripted one if there are plots."""
-        is_plotted = self.plot is not None and self.model != SCRIPTED
+        is_plotted = self.plot is not None and self.model != [SCRIPTED]
         return self.compare or (SCRIPTED if is_plotted else None)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether several drivers are named, for one table of them all."""
+        return self.model is not None and len(self.model) > 1
 
 
 def make_parser() -> Parser:
@@ -74,6 +81,7 @@ def make_parser() -> Parser:
         description="Let a driver drive from the standing start, and measure it lap by lap.",
         examples=(
             "python -m training.evaluate --model ppo_run_1_best",
+            "python -m training.evaluate --model ppo_run_1_best sac_run_1_best pretrained --track-id all",
             "python -m training.evaluate --model pretrained --track-id all --random-starts 32 --stress",
         ),
         epilog="Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read; "
@@ -82,10 +90,11 @@ def make_parser() -> Parser:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--model",
+        nargs="+",
         metavar="MODEL",
-        help="a model's path, with or without .zip; a run's name, for its newest model, not its best; a driver as "
-        ".onnx, with vecnorm_stats.json beside it if it takes normalised observations; "
-        f"'{PRETRAINED}', the driver that comes with the project; '{SCRIPTED}', a simple driver by rule",
+        help="one driver, or several for one table of them: a model's path, with or without .zip; a run's name, for "
+        "its newest model, not its best; a driver as .onnx, with vecnorm_stats.json beside it if it takes normalised "
+        f"observations; '{PRETRAINED}', the driver that comes with the project; '{SCRIPTED}', a simple driver by rule",
     )
     what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
     _add_driving_arguments(parser)
@@ -113,7 +122,11 @@ def _add_driving_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="episodes per track; a deterministic driver repeats itself, so one tells all (default: 1)",
     )
-    parser.add_argument("--compare", metavar="MODEL", help="another driver on the same tracks, to compare with")
+    parser.add_argument(
+        "--compare",
+        metavar="MODEL",
+        help="another driver on the same tracks, with tables of its own, and the plots beside this one",
+    )
 
 
 def _add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
@@ -179,6 +192,10 @@ def check_options(options: EvaluationOptions) -> None:
         OSError: A folder cannot be made.
         PackageError: A package that they need is missing.
     """
+    if options.has_several:
+        named = _named(options, _OF_ONE_DRIVER)
+        if named:
+            raise ConfigError(f"--{named[0]} goes with one driver; name one with --model, or leave out --{named[0]}")
     if options.video is not None:
         check_video(options.video, options.fps)
     elif options.fps is not None or options.camera != WHOLE:
@@ -189,10 +206,15 @@ def check_options(options: EvaluationOptions) -> None:
     if options.video is not None and options.video.suffix.lower() == MP4:
         need_ffmpeg("a video")
     if options.replay is not None:
-        parser = make_parser()
-        named = [name for name in _ABOUT_DRIVING if getattr(options, name) != parser.get_default(name)]
+        named = _named(options, _ABOUT_DRIVING)
         if named:
-            raise ConfigError(f"--replay drives what was recorded; leave out --{named[0].replace('_', '-')}")
+            raise ConfigError(f"--replay drives what was recorded; leave out --{named[0]}")
+
+
+def _named(options: EvaluationOptions, names: Sequence[str]) -> list[str]:
+    """Return which of some options the user named, as on a command line without the dashes before."""
+    parser = make_parser()
+    return [name.replace("_", "-") for name in names if getattr(options, name) != parser.get_default(name)]
 
 
 def _check_targets(options: EvaluationOptions) -> None:

@@ -1,6 +1,7 @@
 """Printing measurements, for people and as JSON."""
 
 import json
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,7 @@ from training.evaluation.measuring import Measurement
 from training.evaluation.options import EvaluationOptions
 from training.evaluation.par_times import format_par_times
 from training.evaluation.summary import summarise
-from training.evaluation.tables import described, successes
+from training.evaluation.tables import described, side_by_side, successes
 
 
 def print_measurement(options: EvaluationOptions, found: Measurement) -> None:
@@ -32,6 +33,16 @@ def print_measurement(options: EvaluationOptions, found: Measurement) -> None:
     if found.pars is not None and found.pars["tracks"]:
         for line in format_par_times(found.pars):
             say(line)
+
+
+def print_several(options: EvaluationOptions, evaluations: Sequence[Evaluation]) -> None:
+    """Print the figures of several drivers in one table, or as one document."""
+    if options.json:
+        print(json.dumps({"drivers": [_as_json(evaluation) for evaluation in evaluations]}, indent=2))
+        return
+    say(f"{count_of(options.laps, 'lap')} from a standing start on each track")
+    for line in side_by_side([(evaluation.driver.title, evaluation.by_track) for evaluation in evaluations]):
+        say(line)
 
 
 def _print_evaluation(options: EvaluationOptions, evaluation: Evaluation) -> None:

@@ -1,5 +1,6 @@
 """Tables of a driver's results, for people."""
 
+from collections.abc import Sequence
 from itertools import chain
 
 from racer_env.printable import MAX_NAME, printable
@@ -34,6 +35,46 @@ def described(by_track: dict[str, list[Episode]]) -> list[str]:
         times = [" ".join(f"{lap_time:.2f}" for lap_time in e.lap_times) or "-" for e in episodes if e.start == LINE]
         lines.append(f"lap times on {track_id} in seconds: {'; '.join(times[:5])}")
     return lines
+
+
+def side_by_side(drivers: Sequence[tuple[str, dict[str, list[Episode]]]]) -> list[str]:
+    """Return the lines of one table of several drivers: a row for each of them on each track, or group of tracks.
+
+    Args:
+        drivers: Pairs of a driver's name and its episodes by track id.
+    """
+    lines = [["driver", "track", "laps", "clean", "mean lap", "best lap", "pace", "off track", "reversals", "success"]]
+    for name, by_track in drivers:
+        for place, episodes in places_of(by_track).items():
+            lines.append([printable(name, MAX_NAME), printable(place, MAX_NAME), *cells(episodes)])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join([*map(str.ljust, line[:2], widths), *map(str.rjust, line[2:], widths[2:])]) for line in lines]
+
+
+def places_of(by_track: dict[str, list[Episode]]) -> dict[str, list[Episode]]:
+    """Return the episodes by track, or by groups of tracks if there are many; then of all, if that is more than one."""
+    many = len(by_track) > MAX_TRACKS_APART
+    places: dict[str, list[Episode]] = {}
+    for track_id, episodes in by_track.items():
+        places.setdefault(group_of(track_id) if many else track_id, []).extend(episodes)
+    return {**places, "all": list(chain(*by_track.values()))} if len(places) > 1 else places
+
+
+def cells(episodes: Sequence[Episode]) -> list[str]:
+    """Return what ``side_by_side`` tells of a driver's episodes; lap times only if they are of one track."""
+    row, drives = summarise(episodes), [episode for episode in episodes if episode.start == LINE]
+    is_one = len({episode.track_id for episode in drives}) == 1
+    lap_times = (row["mean_lap_time_sec"], row["best_lap_time_sec"]) if is_one else (None, None)
+    pace, good = row["pace_units_per_sec"], sum(episode.is_success for episode in episodes)
+    return [
+        f"{row['laps']}/{row['laps_asked']}",
+        str(row["clean_laps"]),
+        *("-" if lap_time is None else f"{lap_time:.2f} s" for lap_time in lap_times),
+        "-" if pace is None else f"{pace:.1f} units/s",
+        f"{row['off_track_share']:.1%}",
+        f"{row['steer_reversals_per_sec']:.1f}/s",
+        f"{good} of {len(episodes)}",
+    ]
 
 
 def group_of(track_id: str) -> str:
