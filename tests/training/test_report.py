@@ -17,7 +17,8 @@ from racer_env.errors import RunError
 from tests.runs import ppo
 from training import report
 from training.reports import page as report_page
-from training.reports.learning_curves import CHARTS, MINUTES, STEPS, Mark, learning_curve
+from training.reports.axes import MINUTES, STEPS
+from training.reports.learning_curves import CHARTS, Mark, learning_curve
 from training.reports.run_log import RunLog
 
 pytestmark = pytest.mark.timeout(60)

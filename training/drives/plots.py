@@ -86,7 +86,7 @@ def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, 
     axes.add_collection(line)
     if other is not None:
         states = other[0].states[other[1].first : other[1].last + 1]
-        label = f"{_plain(other[0].driver)}, {other[1].seconds:.2f} s"
+        label = f"{as_text(other[0].driver)}, {other[1].seconds:.2f} s"
         axes.plot(states["x"], states["y"], "--", color="white", linewidth=1.3, label=label, zorder=4)
     brakes = points[braking_points(driven)]
     if len(brakes):
@@ -97,7 +97,7 @@ def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, 
     bar.set_label("speed in units/s")
     bar.outline.set_visible(False)
     touched = "" if lap.is_clean else ", touched a wall"
-    axes.set_title(f"{_plain(drive.driver)} on {track.id}: {lap.seconds:.2f} s{touched}")
+    axes.set_title(f"{as_text(drive.driver)} on {track.id}: {lap.seconds:.2f} s{touched}")
     return figure
 
 
@@ -134,7 +134,7 @@ def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: fl
     rows: Any = figure.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 1, 1.2])
     for index, (drive, lap) in enumerate(laps):
         driven = along(drive, lap)
-        label = f"{_plain(drive.driver)}, {lap.seconds:.2f} s"
+        label = f"{as_text(drive.driver)}, {lap.seconds:.2f} s"
         for axes, name in zip(rows, ("speed", "throttle", "brake", "steer"), strict=True):
             axes.plot(driven.arc_length, driven.states[name], color=_colour(index), linewidth=1.5, label=label)
     titles = ("speed\nunits/s", "throttle", "brake", "steering\nleft    right")
@@ -169,7 +169,7 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
                 there = [episode.lap_times[i] for i in chosen]
                 axes.plot(numbers[chosen], there, "o", color=colour, markerfacecolor=face, markersize=7)
         if times:
-            label = f"{_plain(name)}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
+            label = f"{as_text(name)}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
             axes.axhline(float(np.mean(times)), color=colour, linewidth=1, linestyle="--", label=label)
     if most:
         axes.set_xticks(range(1, most + 1) if most <= 20 else np.linspace(1, most, 10).round())
@@ -195,7 +195,7 @@ def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
     axes.set_xlim(0, one[0].track.length)
     axes.set_xlabel("distance along the track in units")
     axes.set_ylabel("s ahead, below 0 behind")
-    names = [f"{_plain(drive.driver)} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
+    names = [f"{as_text(drive.driver)} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
     axes.set_title(f"{names[0]} against {names[1]}, best laps on {one[0].track.id}", loc="left")
     clean(axes)
     return figure
@@ -239,7 +239,7 @@ def save_plots(
     return paths
 
 
-def _plain(name: str) -> str:
+def as_text(name: str) -> str:
     """Return a name that Matplotlib shows unchanged: not as a formula, and not left out of a legend."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped

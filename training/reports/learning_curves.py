@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, MultipleLocator
 
 from training.drives.plots import DRIVERS, GREY, clean, new_figure
+from training.reports.axes import STEPS, label_axis
 from training.reports.run_log import RunLog
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEPS, MINUTES = "steps", "minutes"
-AXES = (STEPS, MINUTES)
 MAX_TRACKS = 8  # most tracks with a curve of their own
 
 _TRAINING, _EVALUATION, _OTHERS = "#a9b3c4", DRIVERS[1], (DRIVERS[0], DRIVERS[2])
@@ -124,7 +122,7 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
     axes.set_title(chart.title, loc="left")
     axes.legend(frameon=False, fontsize=8)
     clean(axes)
-    _label(axes, over)
+    label_axis(axes, over)
     _draw_marks(axes, log, over, marks)
     return figure
 
@@ -142,21 +140,10 @@ def components(log: RunLog, names: Sequence[str], over: str) -> Figure | None:
         axes.set_title(name, loc="left", fontsize=10)
         axes.ticklabel_format(axis="y", scilimits=(-3, 4))
         clean(axes)
-        _label(axes, over)
+        label_axis(axes, over)
     for axes in grid.flat[len(curves) :]:
         axes.set_visible(False)
     return figure
-
-
-def _label(axes: "Axes", over: str) -> None:
-    axes.set_xlabel("environment steps" if over == STEPS else "minutes of training")
-    if over == MINUTES and axes.get_xlim()[1] < 2.0:
-        axes.set_xlabel("seconds of training")
-        axes.xaxis.set_major_formatter(lambda minutes, _: f"{minutes * 60:g}")
-        axes.xaxis.set_major_locator(MultipleLocator(max(round(axes.get_xlim()[1] * 60 / 6), 1) / 60))
-    if over == STEPS:
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.set_xlim(left=0)
 
 
 def _draw_marks(axes: "Axes", log: RunLog, over: str, marks: Sequence[Mark]) -> None:

@@ -1,14 +1,8 @@
 """The page about a training run."""
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import jinja2
-import matplotlib
-from matplotlib.figure import Figure
 
 from racer_env.contract import REWARD_COMPONENTS
 from racer_env.errors import ModelError, RecordingError, RunError
@@ -22,12 +16,12 @@ from training.drives.plots import racing_line, telemetry
 from training.drives.recording import Recording, load_recording
 from training.evaluation.summary import MAX_TRACKS_APART
 from training.reports import learning_curves
+from training.reports.axes import AXES, STEPS
+from training.reports.html import embedded, fill_in
 from training.reports.learning_curves import Mark
 from training.reports.run_log import RunLog
 from training.runs.fastest_laps import RECORDS_FOLDER
 from training.runs.folders import records_of
-
-_TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
 def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
@@ -49,22 +43,22 @@ def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
     models_dir = models_dir or _models_dir(record)
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
     tracks = list(_part(record, "track_fingerprints"))
-    components = learning_curves.components(log, REWARD_COMPONENTS, learning_curves.STEPS)
+    components = learning_curves.components(log, REWARD_COMPONENTS, STEPS)
     curves = [
-        {"name": f"{chart.title} over {over}", "source": _embedded(figure)}
+        {"name": f"{chart.title} over {over}", "source": embedded(figure)}
         for chart in learning_curves.CHARTS
-        for over in learning_curves.AXES
+        for over in AXES
         if (figure := learning_curves.learning_curve(log, chart, over, marks, tracks)) is not None
     ]
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+    return fill_in(
+        "reports/report.html.j2",
         run=run,
         subtitle=_subtitle(record),
         cards=_cards(log, records),
         laps=[_lap(recording) for recording in records],
         without_lap=_without_lap(log, tracks, records),
         curves=curves,
-        components=_embedded(components) if components is not None else None,
+        components=embedded(components) if components is not None else None,
         commands=_commands(run, record, logs_dir, models_dir),
         tables=_tables(record, list(stretches)),
     )
@@ -164,8 +158,8 @@ def _lap(recording: Recording) -> dict[str, str]:
     assert lap is not None  # a record always contains a lap
     return {
         "track": recording.track.id,
-        "line": _embedded(racing_line(drive, lap, width=7.2), "png"),  # PNG, as the road has thousands of pieces
-        "telemetry": _embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
+        "line": embedded(racing_line(drive, lap, width=7.2), "png"),  # PNG, as the road has thousands of pieces
+        "telemetry": embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
     }
 
 
@@ -230,12 +224,3 @@ def _tables(record: dict[str, Any], stretches: Sequence[str]) -> list[dict[str, 
         "versions": _part(record, "packages"),
     }
     return [{"name": name, "rows": list(rows.items())} for name, rows in tables.items() if rows]
-
-
-def _embedded(figure: Figure, kind: str = "svg") -> str:
-    """Return a figure as a data URL."""
-    content = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):  # keep text as text
-        figure.savefig(content, format=kind, dpi=110)
-    mime = {"svg": "image/svg+xml", "png": "image/png"}[kind]
-    return f"data:{mime};base64," + base64.b64encode(content.getvalue()).decode("ascii")
