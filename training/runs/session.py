@@ -27,6 +27,7 @@ from training.evaluation.course import Course, CourseCars
 from training.runs.beginning import check_beginning, make_model, statistics_of_beginning
 from training.runs.best_model import BestModelCallback, best_score_of
 from training.runs.branches import keep_later, set_aside
+from training.runs.brought import KINDS
 from training.runs.checkpointing import CheckpointPairCallback
 from training.runs.doubts import doubts_about
 from training.runs.ending import save_final, save_interrupted, say_end
@@ -142,7 +143,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, follower: Follower 
         The script's exit code.
     """
     board = RunTensorBoard(run.log_dir, run.first_step)
-    board.describe(_described(run), [track.id for track in run.eval_tracks])
+    board.describe(described(run), [track.id for track in run.eval_tracks])
     model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.steps)
@@ -187,11 +188,13 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, follower: Follower 
     return DONE
 
 
-def _described(run: Run) -> dict[str, Any]:
-    """Return what distinguishes a run from others."""
+def described(run: Run) -> dict[str, Any]:
+    """Return what distinguishes a run from others, under the same names for all runs of an algorithm."""
     tracks = in_short([track.id for track in run.tracks])
     named = {"algorithm": run.algorithm.name, "tracks": tracks, "num_envs": run.num_envs, "seed": run.seed}
-    return {**named, **as_document(run.settings)}
+    code = {kind: without if (own := run.brought[kind]) is None else own.name for kind, (_, without) in KINDS.items()}
+    rewards = {name: value for part in run.config.to_json().values() for name, value in part.items()}
+    return {**named, "timesteps": run.timesteps, **as_document(run.settings), **rewards, **code}
 
 
 def _make_checkpointing(run: Run, env: VecNormalize) -> CheckpointPairCallback:

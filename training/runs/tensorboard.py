@@ -21,8 +21,9 @@ from training.runs.log_file import LogFile
 
 # The figures by which the HPARAMS tab compares runs.
 METRICS = (
-    *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/completion", "eval/clean_laps"),
-    *("eval/mean_reward", "racer/best_lap_time_sec", "racer/completion_rate"),
+    *("eval/best_lap_time_sec", "eval/mean_lap_time_sec", "eval/pace_units_per_sec", "eval/completion"),
+    *("eval/clean_laps", "eval/off_track_share", "eval/steer_reversals_per_sec", "eval/mean_reward"),
+    *("racer/best_lap_time_sec", "racer/completion_rate"),
 )
 _VERSION = "brain.Event:2"  # of the format of the events
 _PREFIX = "events.out.tfevents."  # of the names of event files; a second of ten digits follows
@@ -99,8 +100,8 @@ class RunTensorBoard(TensorBoardOutputFormat):
     def describe(self, hyperparameters: Mapping[str, Any], track_ids: Sequence[str]) -> None:
         """Write hyper-parameters and the layout of the custom page.
 
-        HPARAMS has one table for all runs in a folder, with the columns that any one of them declares. So each run
-        declares those of every algorithm; the cells of what it does not have stay empty.
+        HPARAMS has one table for all runs in a folder, with the columns that the first of them declares. So each run
+        declares the same, those of every algorithm; the cells of what it does not have stay empty.
 
         Args:
             hyperparameters: Values by name; any that is not a number, text or bool is written as text.

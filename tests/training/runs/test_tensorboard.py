@@ -18,7 +18,10 @@ from tensorboard.util import tensor_util
 
 from tests.runs import ppo
 from training.algorithms.registry import all_algorithms, all_settings
-from training.algorithms.settings import as_document
+from training.runs.options import make_options, make_parser
+from training.runs.plan import make_plan
+from training.runs.run import Run
+from training.runs.session import described
 from training.runs.tensorboard import METRICS, RunTensorBoard
 
 pytestmark = pytest.mark.timeout(60)
@@ -61,11 +64,22 @@ def test_hyperparameters_with_their_metrics(events: EventAccumulator) -> None:
     assert {"eval/best_lap_time_sec", "eval/completion"} <= metrics & set(events.Tags()["scalars"])
 
 
-def test_runs_of_all_algorithms_are_in_one_table(tmp_path: Path) -> None:
-    """As TensorBoard's own HPARAMS page puts it together: every setting of any of them is a column."""
-    for algorithm in all_algorithms().values():
-        board = RunTensorBoard(tmp_path / algorithm.name, 0)
-        board.describe({"algorithm": algorithm.name, **as_document(algorithm.settings())}, ["x"])
+def planned(name: str, *arguments: str) -> Run:
+    """Return the run that a command line asks for, without training it."""
+    algorithm = all_algorithms()[name]
+    return make_plan(algorithm, make_options(algorithm, make_parser(algorithm).parse_args(arguments)), None).run
+
+
+@pytest.mark.parametrize("first", [*all_algorithms()])
+def test_runs_of_all_algorithms_are_in_one_table(first: str, tmp_path: Path) -> None:
+    """As TensorBoard's own HPARAMS page puts it together, whichever comes first: with reward weights too."""
+    config = tmp_path / "fast.json"
+    config.write_text('{"weights": {"speedBonus": 0.25}}')
+    values = {name: described(planned(name, "--config", str(config))) for name in all_algorithms()}
+    folders = {f"{'a' if name == first else 'b'}_{name}": name for name in values}
+    for folder, name in folders.items():
+        board = RunTensorBoard(tmp_path / folder, 0)
+        board.describe(values[name], ["track-01"])
         board.close()
     multiplexer = event_multiplexer.EventMultiplexer().AddRunsFromDirectory(str(tmp_path))
     multiplexer.Reload()
@@ -74,11 +88,14 @@ def test_runs_of_all_algorithms_are_in_one_table(tmp_path: Path) -> None:
     request, runs = RequestContext(), page.hparams_metadata(RequestContext(), "")
     table = page.experiment_from_metadata(request, "", True, runs, page.hparams_from_data_provider(request, "", None))
     columns = {column.name for column in table.hparam_infos}
-    assert columns == {"algorithm", *all_settings()}
+    assert columns == set(all_settings()).union(*values.values())
+    assert {"learning_rate", "buffer_size", "policy_delay", "speedBonus", "maxSteps", "reward", "seed"} <= columns
     assert {metric.name.tag for metric in table.metric_infos} == set(METRICS)
-    for name, tags in runs.items():
+    assert set(runs) == set(folders)
+    for folder, tags in runs.items():
         start = plugin_data_pb2.HParamsPluginData.FromString(tags["_hparams_/session_start_info"]).session_start_info
-        assert set(start.hparams) == {"algorithm", *as_document(all_algorithms()[name].settings())}
+        assert set(start.hparams) == set(values[folders[folder]])
+        assert start.hparams["speedBonus"].number_value == 0.25
 
 
 def layout_of(events: EventAccumulator) -> layout_pb2.Layout:
