@@ -4,9 +4,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from racer_env.errors import ConfigError
 from training.checkpoints.writing import replacing
 from training.console.arguments import LOGS_DIR
-from training.console.messages import say
+from training.console.messages import command_line, say
 from training.console.parser import DONE, Parser, leave, run_script
 from training.runs.folders import check_run_folder
 
@@ -21,7 +22,7 @@ def make_parser() -> Parser:
         "commands to go on. It holds everything itself and is read without the network.",
         examples=("python -m training.report ppo_run_1", "python -m training.report ppo_run_1 --output page.html"),
     )
-    parser.add_argument("run", metavar="RUN", help="the run's name")
+    parser.add_argument("run", nargs="+", metavar="RUN", help="the run's name; training.compare is for several")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help=f"file of the page (default: {REPORT_NAME} in the run's logs)"
     )
@@ -36,11 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    folder = check_run_folder(arguments.run, arguments.logs_dir)
+    run, *others = arguments.run
+    if others:
+        compare = command_line(["python", "-m", "training.compare", *arguments.run])
+        raise ConfigError(f"a report is of one run, got {len(arguments.run)}; compare them by: {compare}")
+    folder = check_run_folder(run, arguments.logs_dir)
     from training.reports.page import make_page  # Matplotlib and TensorBoard take 1 s to load
 
     path = arguments.output or folder / REPORT_NAME
-    page = make_page(arguments.run, arguments.logs_dir, arguments.models_dir)
+    page = make_page(run, arguments.logs_dir, arguments.models_dir)
     with replacing(path) as beside:
         beside.write_text(page, encoding="utf-8", errors="backslashreplace")
     say(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")

@@ -318,6 +318,14 @@ def test_success_and_steering_have_curves(trained: Path) -> None:
     assert labels["share of the time off the road"] == ["training, with exploration", "evaluation"]
 
 
+def test_several_runs_are_for_another_script(capsys: pytest.CaptureFixture[str]) -> None:
+    """Which is named, as a command."""
+    assert report.main(["one", "two words"]) == 2
+    assert capsys.readouterr().err == (
+        "error: a report is of one run, got 2; compare them by: python -m training.compare one 'two words'\n"
+    )
+
+
 def test_many_tracks_are_named_in_short() -> None:
     """In the line below the title, and in the table of the run."""
     prints = {f"procedural-0-{number}": "f" * 64 for number in range(48)}

@@ -9,6 +9,8 @@ from training.evaluation.episode import LINE, MOVING, STANDING, Episode
 from training.evaluation.summary import MAX_TRACKS_APART, summarise
 
 MAX_FAILURES = 10  # most failures that are listed
+# Columns of the table of several drivers.
+COLUMNS = ("driver", "track", "laps", "clean", "mean lap", "best lap", "pace", "off track", "reversals", "success")
 Row = dict[str, float | int | None]
 
 
@@ -43,7 +45,7 @@ def side_by_side(drivers: Sequence[tuple[str, dict[str, list[Episode]]]]) -> lis
     Args:
         drivers: Pairs of a driver's name and its episodes by track id.
     """
-    lines = [["driver", "track", "laps", "clean", "mean lap", "best lap", "pace", "off track", "reversals", "success"]]
+    lines = [[*COLUMNS]]
     for name, by_track in drivers:
         for place, episodes in places_of(by_track).items():
             lines.append([printable(name, MAX_NAME), printable(place, MAX_NAME), *cells(episodes)])

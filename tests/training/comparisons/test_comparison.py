@@ -1,0 +1,79 @@
+"""A comparison as a whole: rank, table and JSON."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.training.comparisons.logs import comparison_of, evaluation, write_run, write_setting
+from training.comparisons.comparison import compare
+from training.comparisons.document import as_document
+from training.comparisons.finding import find_runs
+from training.comparisons.measures import LAP_TIME, STEPS
+from training.comparisons.table import MAX_ROWS, settings_table
+
+
+def test_settings_are_ranked_by_the_median(tmp_path: Path) -> None:
+    """Not by the best seed; those that never lap come last, by their reward."""
+    write_setting(tmp_path, "lucky", [90.0, 90.0, 500.0], hyperparameters={"gamma": 0.1})
+    write_setting(tmp_path, "good", [100.0, 100.0, 100.0], hyperparameters={"gamma": 0.2})
+    for name, gamma, reward in (("standing", 0.3, -5.0), ("crawling", 0.4, 0.0)):
+        line = evaluation(1000, None, 0, mean_reward=reward)
+        write_run(tmp_path, name, 0, [line], hyperparameters={"gamma": gamma})
+    labels = [each.label for each in comparison_of(tmp_path).settings]
+    assert labels == ["PPO gamma=0.2", "PPO gamma=0.1", "PPO gamma=0.4", "PPO gamma=0.3"]
+
+
+def test_another_measure_ranks_in_its_own_way(tmp_path: Path) -> None:
+    """As that of a sweep which searched for the fewest steps."""
+    write_run(tmp_path, "fast", 0, [evaluation(5000, 200.0)], timesteps=5000)
+    write_run(tmp_path, "soon", 0, [evaluation(1000, 100.0)])
+    for rank, first in ((LAP_TIME, "PPO timesteps=5000"), (STEPS, "PPO timesteps=1000")):
+        assert compare(find_runs(["*"], tmp_path), rank).settings[0].label == first
+
+
+def test_the_table_has_median_interquartile_mean_and_interval(tmp_path: Path) -> None:
+    """With one seed, the value alone; what was never reached is a dash."""
+    write_setting(tmp_path, "a", [100.0, 125.0])
+    write_setting(tmp_path, "b", [None], algorithm="SAC")
+    lines = settings_table(comparison_of(tmp_path))
+    assert [line.split()[:2] for line in lines if line.startswith("PPO")] == [["PPO", "2"]] * 3
+    assert "9.00 | 9.00 (8.00 to 10.00)" in lines[2]
+    assert lines[3].split() == ["SAC", "1", "0.0", "-", "0%"]
+
+
+def test_a_thousand_settings_fit_a_terminal(tmp_path: Path) -> None:
+    """The best ones, and how many more there are; JSON has all of them."""
+    for index in range(1000):
+        write_setting(tmp_path, f"r{index}", [100.0 + index], hyperparameters={"gamma": index / 1000})
+    comparison = comparison_of(tmp_path)
+    lines = settings_table(comparison)
+    assert lines[2].startswith("PPO gamma=0.999 ")
+    assert len(lines) == 3 * (MAX_ROWS + 1) + 2
+    assert lines[-1] == f"and {1000 - MAX_ROWS} settings more; --json has them all"
+    assert len(as_document(comparison, [], [], [])["settings"]) == 1000
+
+
+def test_the_document_has_every_seed(tmp_path: Path) -> None:
+    """What differs, and null for what a run never reached."""
+    write_setting(tmp_path, "a", [100.0, None], hyperparameters={"gamma": 0.5})
+    write_setting(tmp_path, "b", [50.0])
+    document = as_document(comparison_of(tmp_path), ["words"], [], [])
+    setting = next(each for each in document["settings"] if each["label"] == "PPO gamma=0.5")
+    assert setting["differs"] == {"gamma": 0.5}
+    assert setting["seeds"] == [0, 1]
+    assert setting["measures"]["lap_time_sec"] == {
+        "by_seed": [10.0, None],
+        "median": None,
+        "interquartile_mean": None,
+        "interval": [10.0, None],
+    }
+    assert document["words"] == ["words"]
+    assert document["ranked_by"] == "pace_less_costs"
+
+
+def test_evaluations_on_different_tracks_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their lap times say nothing about each other."""
+    write_setting(tmp_path, "a", [100.0])
+    write_setting(tmp_path, "b", [100.0], arguments={"eval_track_id": ["track-02"]})
+    comparison_of(tmp_path)
+    assert "not all evaluated on the same tracks" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""A comparison in words."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.training.comparisons.logs import comparison_of, evaluation, write_run, write_setting
+from training.comparisons.measures import LAP_TIME, PACE, STEPS, Measure
+from training.comparisons.words import MANY, pair_in_words, sentences
+
+ALIKE = "a and b are alike in lap time in s: each is better in 1 of 2 seeds; the intervals overlap"
+
+
+@pytest.mark.parametrize(
+    ("paces", "others", "measure", "sentence"),
+    [
+        ([101, 102, 103, 104, 90], [100] * 5, LAP_TIME, "a is faster than b in 4 of 5 seeds; the intervals overlap"),
+        ([100, 101], [50, 51], PACE, "a keeps a better pace than b in 2 of 2 seeds; the intervals do not overlap"),
+        ([9, 12], [9, 11], LAP_TIME, "a is faster than b in 1 of 2 seeds, and as good in 1; the intervals overlap"),
+        ([9, 12], [12, 9], LAP_TIME, ALIKE),
+        ([100, 101], [110, 111], LAP_TIME, "b is faster than a in 2 of 2 seeds; the intervals do not overlap"),
+        (
+            [9, None],
+            [10, None],
+            LAP_TIME,
+            "b is faster than a in 1 of 2 seeds, and as good in 1; the intervals overlap",
+        ),
+        ([100], [90], LAP_TIME, "a is faster than b in 1 of 1 seed"),
+        ([100, 100], [90, 80], STEPS, "a and b are equal in steps to competence in every seed"),
+    ],
+)
+def test_a_pair_in_words(
+    tmp_path: Path, paces: list[float | None], others: list[float | None], measure: Measure, sentence: str
+) -> None:
+    """Which is better, in how many of the seeds, and whether the intervals overlap."""
+    write_setting(tmp_path, "a", paces)
+    write_setting(tmp_path, "b", others, algorithm="SAC")
+    one, other = sorted(comparison_of(tmp_path).settings, key=lambda each: each.label)
+    assert pair_in_words(one, other, measure).replace("PPO", "a").replace("SAC", "b") == sentence
+
+
+def test_settings_without_a_common_seed_are_not_paired(tmp_path: Path) -> None:
+    """Their medians and intervals are told."""
+    for seed in (0, 1):
+        write_run(tmp_path, f"a{seed}", seed, [evaluation(1000, 100.0)])
+        write_run(tmp_path, f"b{seed}", seed + 5, [evaluation(1000, 50.0)], algorithm="SAC")
+    assert (
+        "PPO and SAC share no seed; lap time in s, medians: 10.00 against 20.00; the intervals do not overlap"
+        in sentences(comparison_of(tmp_path))
+    )
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, ["one seed has"]), (3, ["an interval from"]), (5, [])])
+def test_few_seeds_are_said_to_be_few(tmp_path: Path, count: int, words: list[str]) -> None:
+    """One has no interval, and that of two or three says little."""
+    write_setting(tmp_path, "a", [100.0] * count)
+    found = sentences(comparison_of(tmp_path))
+    assert [" ".join(sentence.split()[:3]) for sentence in found] == words
+
+
+def test_the_best_of_many_is_said_to_be_lucky_too(tmp_path: Path) -> None:
+    """A winner among many owes some of its rank to its seeds."""
+    for index in range(MANY + 1):
+        write_setting(tmp_path, f"r{index}", [100.0 + index], hyperparameters={"gamma": index / 100})
+    assert f"the best of {MANY + 1} settings is lucky too: train it again, with new seeds" in sentences(
+        comparison_of(tmp_path)
+    )

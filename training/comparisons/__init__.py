@@ -1,0 +1,1 @@
+"""Comparing runs: settings with several seeds, their statistics, a table and a page."""

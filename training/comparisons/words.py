@@ -1,0 +1,57 @@
+"""What a comparison comes to, in words."""
+
+from collections.abc import Iterator, Sequence
+
+from training.comparisons.comparison import Compared, Comparison, is_better
+from training.comparisons.measures import LAP_TIME, STEPS, Measure
+from training.comparisons.spread import FEW_SEEDS
+from training.console.messages import count_of
+
+MANY = 10  # settings from which the best one is likely to owe some of its rank to luck
+MAX_RIVALS = 3  # most settings that the best one is compared with, those next to it
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """Return what can be said about the best setting and those next to it: which one is better, and how surely."""
+    best, *rivals = comparison.settings[: 1 + MAX_RIVALS]
+    found = list(_about_seeds([best, *rivals]))
+    if len(comparison.settings) > MANY:
+        found.append(f"the best of {len(comparison.settings):,} settings is lucky too: train it again, with new seeds")
+    for measure in dict.fromkeys((comparison.rank, LAP_TIME, STEPS)):
+        found += [pair_in_words(best, rival, measure) for rival in rivals]
+    return found
+
+
+def pair_in_words(one: Compared, other: Compared, measure: Measure) -> str:
+    """Return which of two settings is better by a measure, in how many of the seeds that both have."""
+    here, there = one.by_seed(measure), other.by_seed(measure)
+    common = [seed for seed in here if seed in there]
+    wins = sum(is_better(here[seed], there[seed], measure) for seed in common)
+    losses = sum(is_better(there[seed], here[seed], measure) for seed in common)
+    if wins < losses:
+        return pair_in_words(other, one, measure)
+    surely = _about_intervals(one, other, measure)
+    if not common:
+        medians = " against ".join(measure.shown(each.of(measure).median) for each in (one, other))
+        return f"{one.label} and {other.label} share no seed; {measure.title}, medians: {medians}{surely}"
+    ties = len(common) - wins - losses
+    seeds = count_of(len(common), "seed") + (f", and as good in {ties}" if ties else "")
+    if not wins:
+        return f"{one.label} and {other.label} are equal in {measure.title} in every seed"
+    if wins == losses:
+        each = f"each is better in {wins} of {seeds}"
+        return f"{one.label} and {other.label} are alike in {measure.title}: {each}{surely}"
+    return f"{one.label} {measure.better} {other.label} in {wins} of {seeds}{surely}"
+
+
+def _about_intervals(one: Compared, other: Compared, measure: Measure) -> str:
+    overlap = one.of(measure).overlaps(other.of(measure))
+    return "" if overlap is None else f"; the intervals {'overlap' if overlap else 'do not overlap'}"
+
+
+def _about_seeds(best: Sequence[Compared]) -> Iterator[str]:
+    counts = [len(each.setting.runs) for each in best]
+    if min(counts) == 1:
+        yield "one seed has no interval, and says nothing about luck: train with several, 5 or more"
+    if any(1 < count <= FEW_SEEDS for count in counts):
+        yield f"an interval from {FEW_SEEDS} seeds or fewer is weak: it cannot be wider than these seeds are apart"
