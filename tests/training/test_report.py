@@ -4,9 +4,7 @@ import html
 import json
 import re
 import shutil
-import subprocess
 import time
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from torch.utils.tensorboard import SummaryWriter
 
 from racer_env.errors import RunError
+from tests.browser import BROWSER, addresses_in, shown
 from tests.runs import ppo
 from training import report
 from training.reports import page as report_page
@@ -22,13 +21,6 @@ from training.reports.learning_curves import CHARTS, Mark, learning_curve
 from training.reports.run_log import RunLog
 
 pytestmark = pytest.mark.timeout(60)
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-BROWSER_FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-quic", "--virtual-time-budget=10000"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -40,24 +32,12 @@ def page(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class Addresses(HTMLParser):
-    """Collects everything that a page would fetch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
-
-
 def test_everything_is_in_the_page(page: Path) -> None:
     """It fetches nothing: every picture is in it, and style too."""
     content = page.read_text(encoding="utf-8")
-    addresses = Addresses()
-    addresses.feed(content)
-    assert len(addresses.found) == 17  # map, telemetry, seven curves over steps and over minutes, components
-    assert all(address.startswith("data:image/") for address in addresses.found)
+    addresses = addresses_in(content)
+    assert len(addresses) == 17  # map, telemetry, seven curves over steps and over minutes, components
+    assert all(address.startswith("data:image/") for address in addresses)
     assert "@import" not in content
     assert "url(" not in content
     assert len(content) < 2_000_000
@@ -86,19 +66,7 @@ def test_it_tells_what_the_run_was(page: Path, trained: Path) -> None:
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium, Chrome or Edge on the PATH")
 def test_a_browser_shows_its_plots(page: Path, tmp_path: Path) -> None:
     """Every picture is decoded with a size, and nothing is wider than the window."""
-    script = """<script>addEventListener("load", () => {
-      const sizes = [...document.images].map(i => [i.alt, i.naturalWidth, i.naturalHeight, i.clientWidth]);
-      const out = document.createElement("pre"); out.id = "sizes"; document.body.append(out);
-      const width = document.documentElement.scrollWidth;
-      out.textContent = JSON.stringify({sizes, width, window: innerWidth}); });</script>"""
-    copy = tmp_path / "copy.html"
-    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", script + "</body>"), encoding="utf-8")
-    assert BROWSER is not None
-    command = [BROWSER, *BROWSER_FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,2000"]
-    shown = subprocess.run([*command, "--dump-dom", copy.as_uri()], capture_output=True, text=True, timeout=50)
-    match = re.search(r'<pre id="sizes">(.*?)</pre>', shown.stdout)
-    assert match, shown.stderr[-500:]
-    document = json.loads(html.unescape(match[1]))
+    document = shown(page, tmp_path, "1280,2000")
     names = [name for name, *_ in document["sizes"]]
     assert names == [
         *("racing line on track-01", "telemetry on track-01"),
