@@ -154,9 +154,13 @@ def step_request(action: npt.ArrayLike) -> bytes:
     Raises:
         ActionError: The action is not three finite numbers.
     """
-    if not _is_usual(action):
-        one: Any = [action]
-        action = checked_actions(one, 1)[0]
+    if _is_usual(action):
+        return _step(action)
+    one: Any = [action]
+    return _step(checked_actions(one, 1)[0])
+
+
+def _step(action: FloatArray) -> bytes:
     return b'{"type":"step","action":%b}' % orjson.dumps(action.tolist())
 
 
