@@ -199,13 +199,14 @@ def _append_blocks(blocks, depths, limit, begin):
         start += 1
     end = -1
     for i in range(start, start + size):
-        depth = depths[i % size]
+        segment = i if i < size else i - size  # a division takes longer than all the rest
+        depth = depths[segment]
         if depth > limit:
             continue
         near = int(max(depth - SAFETY, 0.0) / NEAR_STEP)
         if i >= end:
-            first = i % size // BLOCK_STEP * BLOCK_STEP
-            end = i - i % size + first + BLOCK
+            first = segment // BLOCK_STEP * BLOCK_STEP
+            end = i - segment + first + BLOCK
             blocks.append(near << BEGIN_BITS | (begin + first) // BEGIN_UNIT)
         else:
             blocks[-1] = min(blocks[-1], near << BEGIN_BITS | blocks[-1] & (1 << BEGIN_BITS) - 1)
