@@ -11,7 +11,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
-from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
 from racer_env.bridge.url import EMBEDDED
@@ -29,6 +29,7 @@ from training.evaluation.driving import Policy
 from training.runs.environment import CLIP
 from training.runs.health import HealthCallback
 from training.runs.metrics import RacerMetricsCallback
+from training.runs.monitor import Monitor
 
 TURNS = 12  # rollouts, or evaluations, of each subject
 LONG = 1_000_000  # steps of a run that is never finished here
@@ -77,7 +78,7 @@ class Training:
     @classmethod
     def on(cls, game: VecEnv, settings: PpoSettings) -> "Training":
         """Return a run as this toolkit trains, from the monitor on."""
-        env = FastNormalize(VecMonitor(game), clip_obs=CLIP, clip_reward=CLIP, gamma=settings.gamma)
+        env = FastNormalize(Monitor(game), clip_obs=CLIP, clip_reward=CLIP, gamma=settings.gamma)
         return cls(env, settings, [HealthCallback(env), RacerMetricsCallback()])
 
     def turn(self) -> dict[str, float]:
