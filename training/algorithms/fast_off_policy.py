@@ -1,6 +1,6 @@
 """What SAC and TD3 share where they compute without PyTorch's overhead on networks this small.
 
-Transitions of several updates are drawn at once, and gradients are written out, with PyTorch's products and its Adam.
+Transitions of several updates are drawn at once, and gradients are written out, with PyTorch's products.
 Random numbers are drawn as stable-baselines3 draws them, so both learn the same but for rounding. What cannot be
 computed here, such as other layers or a network on a GPU, is left to the classes that these extend. Saved models are
 ordinary ones of stable-baselines3.
@@ -19,6 +19,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.torch_layers import FlattenExtractor
 
 from training.algorithms.gradients import Network
+from training.algorithms.learner import Adam
 
 TOGETHER = 8192  # transitions that are drawn at once: those of one update, or of several if they are no more than this
 
@@ -85,6 +86,10 @@ class FastOffPolicy(OffPolicyAlgorithm):
         for name, values in losses.items():
             self.logger.record(f"train/{name}", np.mean(values))
 
+    def _setup_learn(self, *arguments: Any, **named: Any) -> Any:
+        vars(self).pop("_found", None)  # weights and optimisers may be others than before
+        return super()._setup_learn(*arguments, **named)
+
     def _learner(self) -> Learner | None:
         """Return what updates the networks, which is found once; None if that is left to stable-baselines3."""
         if "_found" not in vars(self):
@@ -98,17 +103,12 @@ class FastOffPolicy(OffPolicyAlgorithm):
         extractors = (each for name, each in self.policy.named_modules() if name.endswith("features_extractor"))
         if any(type(each) is not FlattenExtractor for each in extractors):
             return None
-        groups = [group for optimiser in self.optimisers() for group in optimiser.param_groups]
-        for parameter in itertools.chain.from_iterable(group["params"] for group in groups):
-            parameter.grad = torch.zeros_like(parameter)
+        if not all(map(Adam.steps_as, self.optimisers())):
+            return None
         try:
-            learner = self.make_learner()
+            return self.make_learner()
         except ValueError:
             return None
-        for group in groups:
-            if "fused" in group:
-                group["fused"] = True  # one call for all weights
-        return learner
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "_found"]
@@ -165,6 +165,7 @@ class Critics:
         Raises:
             ValueError: Their layers are not plain.
         """
+        self._adam = Adam(critic.optimizer)  # which makes room for gradients
         self._networks, self._targets = ([Network(each) for each in part.q_networks] for part in (critic, target))
         self.follow = follower(target, critic)
 
@@ -173,8 +174,8 @@ class Critics:
         least: Array = np.minimum.reduce([target(pairs) for target in self._targets])
         return least[:, 0]
 
-    def set_gradients(self, pairs: torch.Tensor, wanted: Array, weight: float) -> float:
-        """Set the gradients of a loss: the sum of all networks' mean squared errors.
+    def learn(self, pairs: torch.Tensor, wanted: Array, weight: float) -> float:
+        """Take a step down a loss: the sum of all networks' mean squared errors.
 
         Args:
             pairs: Observations with actions (N, O + A).
@@ -182,7 +183,7 @@ class Critics:
             weight: Weight of the errors.
 
         Returns:
-            The loss.
+            The loss before that.
         """
         loss = 0.0
         for network in self._networks:
@@ -191,6 +192,7 @@ class Critics:
             loss += weight * float(errors @ errors) / len(errors)
             errors *= 2 * weight / len(errors)
             network.set_gradients(trace, torch.from_numpy(errors)[:, None])
+        self._adam.step()
         return loss
 
     def least(self, pairs: torch.Tensor, observed: int, among: int | None = None) -> tuple[Array, Array]:

@@ -9,9 +9,9 @@ from stable_baselines3 import SAC
 from stable_baselines3.sac.policies import LOG_STD_MAX, LOG_STD_MIN
 
 from training.algorithms.fast_off_policy import Array, Batch, Critics, FastOffPolicy, Losses
-from training.algorithms.gradients import Network, adam_step
+from training.algorithms.gradients import Network
+from training.algorithms.learner import HALF_LOG_TAU, Adam
 
-HALF_LOG_TAU = 0.5 * math.log(2.0 * math.pi)
 EPSILON = 1e-6  # keeps logarithms finite where an action is at its bound, as in stable-baselines3
 
 
@@ -66,8 +66,9 @@ class SacLearner:
         """
         if model.target_update_interval != 1:
             raise ValueError("targets that follow now and then are not computed here")
-        self._model = model
-        actor = model.actor
+        self._model, actor = model, model.actor
+        self._adam = Adam(actor.optimizer)  # which makes room for gradients
+        self._adam_of_entropy = None if model.ent_coef_optimizer is None else Adam(model.ent_coef_optimizer)
         self._trunk, self._means, self._log_stds = map(Network, (actor.latent_pi, actor.mu, actor.log_std))
         self._critics = Critics(model.critic, model.critic_target)
 
@@ -84,14 +85,13 @@ class SacLearner:
         later[:, observed:] = torch.from_numpy(then.actions)
         values = self._critics.targets(later) - entropy * then.log_probs
         wanted = batch.rewards + batch.goes_on * (model.gamma * values)
-        losses["critic_loss"] = self._critics.set_gradients(pairs, wanted, weight=0.5)
-        adam_step(model.critic.optimizer)
+        losses["critic_loss"] = self._critics.learn(pairs, wanted, weight=0.5)
 
         pairs[:, observed:] = torch.from_numpy(acted.actions)
         values, slopes = self._critics.least(pairs, observed)
         losses["actor_loss"] = float((entropy * acted.log_probs - values).mean())
         self._set_gradients(acted, slopes, entropy)
-        adam_step(model.actor.optimizer)
+        self._adam.step()
         self._critics.follow(model.tau)
         return losses
 
@@ -108,13 +108,13 @@ class SacLearner:
     def _update_entropy(self, log_probs: Array) -> tuple[float, Losses]:
         """Return the weight of the entropy before this update, and what is logged about it."""
         model = self._model
-        if model.ent_coef_optimizer is None:
+        if self._adam_of_entropy is None:
             weight = model.ent_coef_tensor.item()
             return weight, {"ent_coef": weight}
         logarithm, slope = model.log_ent_coef.item(), -float(log_probs.mean()) - model.target_entropy
         weight = math.exp(logarithm)
-        model.log_ent_coef.grad.fill_(slope)
-        adam_step(model.ent_coef_optimizer)
+        self._adam_of_entropy.gradients.fill(slope)
+        self._adam_of_entropy.step()
         return weight, {"ent_coef": weight, "ent_coef_loss": logarithm * slope}
 
     def _set_gradients(self, acted: Acted, slopes: Array, entropy: float) -> None:

@@ -7,7 +7,8 @@ import torch
 from stable_baselines3 import TD3
 
 from training.algorithms.fast_off_policy import Array, Batch, Critics, FastOffPolicy, Losses, follower
-from training.algorithms.gradients import Network, adam_step
+from training.algorithms.gradients import Network
+from training.algorithms.learner import Adam
 
 
 class FastTD3(FastOffPolicy, TD3):
@@ -39,6 +40,7 @@ class Td3Learner:
             ValueError: Their layers are not plain.
         """
         self._model = model
+        self._adam = Adam(model.actor.optimizer)  # which makes room for gradients
         self._actor, self._target = Network(model.actor.mu), Network(model.actor_target.mu)
         self._critics = Critics(model.critic, model.critic_target)
         self._follow = follower(model.actor_target, model.actor)
@@ -56,8 +58,7 @@ class Td3Learner:
         bounded = np.clip(noise, -model.target_noise_clip, model.target_noise_clip)
         later[:, observed:] = torch.from_numpy(np.clip(then + bounded, -1, 1))
         wanted = batch.rewards + batch.goes_on * (model.gamma * self._critics.targets(later))
-        losses = {"critic_loss": self._critics.set_gradients(pairs, wanted, weight=1.0)}
-        adam_step(model.critic.optimizer)
+        losses = {"critic_loss": self._critics.learn(pairs, wanted, weight=1.0)}
         if model._n_updates % model.policy_delay == 0:
             losses["actor_loss"] = self._update_policy(pairs, observed)
             self._critics.follow(model.tau)
@@ -70,5 +71,5 @@ class Td3Learner:
         pairs[:, observed:] = trace[-1]
         values, slopes = self._critics.least(pairs, observed, among=1)
         self._actor.set_gradients(trace, torch.from_numpy(slopes / -len(slopes)))
-        adam_step(self._model.actor.optimizer)
+        self._adam.step()
         return -float(values.mean())

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.optim.adam import adam
 
 from training.algorithms.inference import layers_of
 
@@ -99,18 +98,3 @@ class Network:
             else:
                 above = layer[1](above, trace[place])
         return above
-
-
-def adam_step(optimiser: torch.optim.Optimizer) -> None:
-    """Take a step of an optimiser; that of PyTorch's Adam without the hooks and checks that take most of its time."""
-    group, *others = optimiser.param_groups
-    states: list[Any] = [optimiser.state.get(parameter) for parameter in group["params"]]
-    if type(optimiser) is not torch.optim.Adam or others or group["amsgrad"] or not all(states):
-        optimiser.step()
-        return
-    weights, gradients = group["params"], [each.grad for each in group["params"]]
-    first, second, steps = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq", "step"))
-    beta1, beta2 = group["betas"]
-    rest = {name: group[name] for name in ("lr", "weight_decay", "eps", "maximize")}
-    with torch.no_grad():
-        adam(weights, gradients, first, second, [], steps, fused=True, amsgrad=False, beta1=beta1, beta2=beta2, **rest)

@@ -1,12 +1,11 @@
 """Forward and backward passes that are written out, beside PyTorch's."""
 
 import copy
-from typing import Any
 
 import pytest
 import torch
 
-from training.algorithms.gradients import Network, adam_step
+from training.algorithms.gradients import Network
 
 LAYERS: list[list[torch.nn.Module]] = [
     [torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 6), torch.nn.ReLU(), torch.nn.Linear(6, 2)],
@@ -42,28 +41,3 @@ def test_other_layers_are_refused() -> None:
     """Rather than computed wrongly."""
     with pytest.raises(ValueError, match="only plain layers"):
         Network(torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ELU()))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda weights: torch.optim.Adam(weights, 0.01, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.1),
-        lambda weights: torch.optim.Adam(weights, 0.01, maximize=True),
-        lambda weights: torch.optim.Adam(weights, 0.01, amsgrad=True),
-        lambda weights: torch.optim.Adam([{"params": [weight]} for weight in weights], 0.01),
-        lambda weights: torch.optim.SGD(weights, 0.01, momentum=0.9),
-    ],
-)
-def test_steps_are_those_of_the_optimiser(make: Any) -> None:
-    """With all of its options, or left to itself; its state is what it would be."""
-    own, other = ([torch.nn.Parameter(torch.ones(size, dtype=torch.float64)) for size in (3, 4)] for _ in range(2))
-    ours, original = make(own), make(other)
-    for _ in range(5):
-        for one, two in zip(own, other, strict=True):
-            one.grad = two.grad = torch.randn_like(one)
-        adam_step(ours)
-        original.step()
-    for one, two in zip(own, other, strict=True):
-        assert one.detach().numpy() == pytest.approx(two.detach().numpy(), abs=1e-12)
-        for name, value in original.state[two].items():
-            assert ours.state[one][name] == pytest.approx(value), name
