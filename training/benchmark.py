@@ -28,12 +28,12 @@ def _long(options: BenchmarkOptions) -> int:
     tracks = known_tracks(load_tracks_for([], options.track_id, options.tracks_dir))
     with WarmUp(tracks[0], quiet=options.json):
         speed = importlib.import_module("training.runs.training_speed")  # loads PyTorch while the warm-up compiles
-    config, results = options.weights, []
+    config, name, results = options.weights, options.algorithm or "PPO", []
     for track in tracks:
-        training = speed.measure_training(track, config) if options.training else None
+        training = speed.measure_training(track, config, name=name) if options.training else None
         evaluation = speed.measure_evaluation(track, config) if options.evaluation else None
         results.append({"track_id": track.id, "training": training, "evaluation": evaluation})
-        lines = speed.in_lines(f"training on {track.id}", training) if training else []
+        lines = speed.in_lines(f"{name} on {track.id}", training) if training else []
         lines += speed.in_lines(f"evaluation on {track.id}", evaluation) if evaluation else []
         lines += [speed.price_in_words(training, evaluation)] if training and evaluation else []
         for line in lines if not options.json else ():

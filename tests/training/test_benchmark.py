@@ -1,5 +1,6 @@
 """The benchmark's figures, verdict and exit codes."""
 
+import functools
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from racer_env.config import AiConfig
 from racer_env.tracks import Track, load_track
 from training.benchmark import main, make_actions, run_benchmark
+from training.runs import training_speed
 from training.runs.training_speed import (
     NULL,
     PLAIN,
@@ -80,6 +82,26 @@ def test_training_is_measured_beside_plain_training(track: Track) -> None:
     assert "collecting, steps/s" in header
     assert [row[:30].strip() for row in rows] == [PRODUCT, NULL, PLAIN]
     assert "(1.00x)" in rows[0]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", ["sac", "td3"])
+def test_other_algorithms_are_measured(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With their own cars and settings; both learn faster than stable-baselines3 does."""
+    monkeypatch.setattr(training_speed, "measure_training", functools.partial(measure_training, turns=2))
+    assert main(["--training", "--algorithm", name, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["training"]
+    assert figures[PRODUCT]["learning"] > figures[PLAIN]["learning"]
+    assert figures[PRODUCT]["collecting"] > figures[PRODUCT]["learning"]  # most of the time is that of updates
+
+
+def test_an_algorithm_is_named_for_training_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """As nothing else that is measured depends on it."""
+    for others in ([], ["--training", "--evaluation"]):
+        assert main(["--algorithm", "sac", *others]) == 2
+        assert "--algorithm goes with --training" in capsys.readouterr().err
 
 
 def test_evaluation_is_measured_beside_pytorch(track: Track) -> None:

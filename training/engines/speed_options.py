@@ -8,6 +8,7 @@ from racer_env.bridge.url import bridge_urls
 from racer_env.config import AiConfig, load_config
 from racer_env.contract import MAX_CARS
 from racer_env.errors import ConfigError
+from training.algorithms.registry import all_algorithms
 from training.console.arguments import add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_SEED, Parser, positive_number, whole_number
@@ -34,6 +35,7 @@ class BenchmarkOptions:
     actions: str
     engine: bool
     training: bool
+    algorithm: str | None
     evaluation: bool
     seed: int
     json: bool
@@ -87,7 +89,10 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--training",
         action="store_true",
-        help="instead, measure PPO beside plain stable-baselines3, and beside itself without a game; no target",
+        help="instead, measure training beside plain stable-baselines3, and beside itself without a game; no target",
+    )
+    parser.add_argument(
+        "--algorithm", type=str.upper, choices=[*all_algorithms()], help="what trains, with --training (default: PPO)"
     )
     parser.add_argument(
         "--evaluation",
@@ -108,7 +113,7 @@ def check_options(options: BenchmarkOptions) -> None:
     """Refuse options that do not go together.
 
     Raises:
-        ConfigError: The engine is asked for over a bridge, or a comparison without one.
+        ConfigError: The engine is asked for over a bridge, a comparison without one, or an algorithm without training.
     """
     has_bridge = bool(bridge_urls(options.bridge_url))
     if options.engine and has_bridge:
@@ -117,5 +122,7 @@ def check_options(options: BenchmarkOptions) -> None:
         raise ConfigError(
             "--training and --evaluation drive the embedded simulator with cars of their own; name tracks"
         )
+    if options.algorithm is not None and (options.evaluation or not options.training):
+        raise ConfigError("--algorithm goes with --training, without --evaluation, whose network is one of PPO")
     if options.compare and not has_bridge:
         raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")

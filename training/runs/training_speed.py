@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper, VecNormalize
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
@@ -18,8 +17,11 @@ from racer_env.bridge.url import EMBEDDED
 from racer_env.config import AiConfig
 from racer_env.tracks import Track
 from racer_env.vec_env import RacerVecEnv
+from training.algorithms.algorithm import Algorithm
 from training.algorithms.inference import make_inference
 from training.algorithms.members.ppo import ALGORITHM, PpoSettings
+from training.algorithms.registry import algorithm_named
+from training.algorithms.settings import Settings
 from training.checkpoints.fast_normalize import FastNormalize
 from training.checkpoints.loading import prepare
 from training.checkpoints.statistics import NONE
@@ -31,7 +33,8 @@ from training.runs.health import HealthCallback
 from training.runs.metrics import RacerMetricsCallback
 from training.runs.monitor import Monitor
 
-TURNS = 12  # rollouts, or evaluations, of each subject
+TURNS = 12  # of each subject; a turn is a rollout, or an evaluation
+SHORT_ROLLOUTS = 16  # of one step of every car each, which are a turn where there is a replay buffer
 LONG = 1_000_000  # steps of a run that is never finished here
 PRODUCT, PLAIN, NULL = "this toolkit", "plain stable-baselines3", "this toolkit without a game"
 PYTORCH = "with PyTorch's forward pass"
@@ -59,38 +62,63 @@ class Null(VecEnvWrapper):
 
 
 class Training:
-    """A run of PPO that goes on for a rollout and an update at a time.
+    """A run that goes on for a turn at a time.
 
     Attributes:
         model: The model that learns.
-        steps: Environment steps of a rollout.
+        steps: Environment steps of a turn.
     """
 
-    def __init__(self, env: VecNormalize, settings: PpoSettings, callbacks: Sequence[BaseCallback]) -> None:
-        arguments = ALGORITHM.arguments(settings, env.num_envs, LONG)
-        model: Any = ALGORITHM.make_model(env, settings, arguments, 0, "cpu")
+    def __init__(
+        self,
+        env: VecNormalize,
+        settings: Settings,
+        callbacks: Sequence[BaseCallback],
+        algorithm: Algorithm = ALGORITHM,
+    ) -> None:
+        arguments = algorithm.arguments(settings, env.num_envs, LONG)
+        model: Any = algorithm.make_model(env, settings, arguments, 0, "cpu")
         model.set_logger(Logger(None, []))
-        self.steps = ALGORITHM.rollout_steps(settings, env.num_envs)
-        self.model: OnPolicyAlgorithm = model
-        self._total, self._callback = model._setup_learn(LONG, CallbackList([*callbacks]))
+        self.model = model
+        self._has_buffer = algorithm.has_buffer
+        self._rollouts = SHORT_ROLLOUTS if self._has_buffer else 1
+        self.steps = algorithm.rollout_steps(settings, env.num_envs) * self._rollouts
+        self._total, self._callback = self.model._setup_learn(LONG, CallbackList([*callbacks]))
         self._callback.on_training_start({}, {})
+        while self._has_buffer and self.model.num_timesteps <= self.model.learning_starts:
+            self._collect()
 
     @classmethod
-    def on(cls, game: VecEnv, settings: PpoSettings) -> "Training":
+    def on(cls, game: VecEnv, settings: Settings, algorithm: Algorithm = ALGORITHM) -> "Training":
         """Return a run as this toolkit trains, from the monitor on."""
         env = FastNormalize(Monitor(game), clip_obs=CLIP, clip_reward=CLIP, gamma=settings.gamma)
-        return cls(env, settings, [HealthCallback(env), RacerMetricsCallback()])
+        return cls(env, settings, [HealthCallback(env), RacerMetricsCallback()], algorithm)
 
     def turn(self) -> dict[str, float]:
         """Return the seconds of collecting and of learning."""
-        model, began = self.model, time.perf_counter()
-        assert model.env is not None
-        model.collect_rollouts(model.env, self._callback, model.rollout_buffer, model.n_steps)
-        model._update_current_progress_remaining(model.num_timesteps, self._total)
-        collected = time.perf_counter()
-        model.train()
-        learnt = time.perf_counter()
-        return {"collecting": collected - began, "learning": learnt - collected, "both": learnt - began}
+        collecting = learning = 0.0
+        for _ in range(self._rollouts):
+            began = time.perf_counter()
+            self._collect()
+            collected = time.perf_counter()
+            self._learn()
+            collecting += collected - began
+            learning += time.perf_counter() - collected
+        return {"collecting": collecting, "learning": learning, "both": collecting + learning}
+
+    def _collect(self) -> None:
+        """Drive a rollout."""
+        model: Any = self.model
+        if self._has_buffer:
+            given = (model.train_freq, model.replay_buffer, model.action_noise, model.learning_starts)
+            model.collect_rollouts(model.env, self._callback, *given)
+        else:
+            model.collect_rollouts(model.env, self._callback, model.rollout_buffer, model.n_steps)
+            model._update_current_progress_remaining(model.num_timesteps, self._total)
+
+    def _learn(self) -> None:
+        """Learn as much as follows a rollout."""
+        self.model.train(*((self.model.gradient_steps, self.model.batch_size) if self._has_buffer else ()))
 
 
 class Evaluation:
@@ -127,29 +155,36 @@ class Evaluation:
         return self._actions[next(self._tick)]
 
 
-def measure_training(track: Track, config: AiConfig, turns: int = TURNS) -> Figures:
-    """Train with PPO in turns, and return the steps per second of each subject: collecting, learning, both.
+def measure_training(track: Track, config: AiConfig, turns: int = TURNS, name: str = ALGORITHM.name) -> Figures:
+    """Train in turns, and return the steps per second of each subject: collecting, learning, both.
 
     Args:
         track: Track to train on.
         config: Reward weights and episode limits.
-        turns: Rollouts of each subject.
+        turns: Turns of each subject.
+        name: Name of the algorithm, whose defaults are taken.
     """
     prepare(0, "cpu")
-    settings = PpoSettings()
+    algorithm = algorithm_named(name)
+    settings = algorithm.settings()
     plain = dataclasses.replace(settings, plain_policy=1)
     with contextlib.ExitStack() as stack:
 
         def game() -> VecEnv:
-            share = settings.random_start_share
-            made = RacerVecEnv(track, ALGORITHM.cars, config, bridge_url=EMBEDDED, random_start_share=share)
+            share, repeat = settings.random_start_share, settings.action_repeat
+            made = RacerVecEnv(
+                track, algorithm.cars, config, bridge_url=EMBEDDED, random_start_share=share, action_repeat=repeat
+            )
             stack.callback(made.close)
             return made
 
+        def as_plain(cars: VecEnv) -> VecNormalize:
+            return VecNormalize(cars, clip_obs=CLIP, clip_reward=CLIP, gamma=plain.gamma)
+
         subjects = {
-            PRODUCT: Training.on(game(), settings),
-            NULL: Training.on(Null(game()), settings),
-            PLAIN: Training(VecNormalize(game(), clip_obs=CLIP, clip_reward=CLIP, gamma=plain.gamma), plain, []),
+            PRODUCT: Training.on(game(), settings, algorithm),
+            NULL: Training.on(Null(game()), settings, algorithm),
+            PLAIN: Training(as_plain(game()), plain, [], algorithm),
         }
         turn_of = {name: subject.turn for name, subject in subjects.items()}
         return _in_turns(turn_of, turns, lambda name: subjects[name].steps)
