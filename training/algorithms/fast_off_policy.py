@@ -1,9 +1,9 @@
 """What SAC and TD3 share where they compute without PyTorch's overhead on networks this small.
 
-Transitions of several updates are drawn at once, and gradients are written out, with PyTorch's products.
-Random numbers are drawn as stable-baselines3 draws them, so both learn the same but for rounding. What cannot be
-computed here, such as other layers or a network on a GPU, is left to the classes that these extend. Saved models are
-ordinary ones of stable-baselines3.
+Transitions of several updates are drawn at once, gradients are written out, with PyTorch's products, and Adam is
+``learner.Adam``. Random numbers are drawn as stable-baselines3 draws them, so both learn the same but for rounding.
+What cannot be computed here, such as other layers or a network on a GPU, is left to the classes that these extend.
+Saved models are ordinary ones of stable-baselines3.
 """
 
 import itertools
@@ -103,7 +103,7 @@ class FastOffPolicy(OffPolicyAlgorithm):
         extractors = (each for name, each in self.policy.named_modules() if name.endswith("features_extractor"))
         if any(type(each) is not FlattenExtractor for each in extractors):
             return None
-        if not all(map(Adam.steps_as, self.optimisers())):
+        if self.device.type != "cpu" or not all(map(Adam.steps_as, self.optimisers())):
             return None
         try:
             return self.make_learner()
