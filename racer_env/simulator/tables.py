@@ -192,9 +192,13 @@ def concatenate_tables(parts: Sequence[Tables]) -> Tables:
 
 
 def _in_one_piece(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    """Move arrays into one block of memory: the system gives a large block large pages, which speeds up many tracks."""
+    """Move arrays into one block of memory, each to the begin of a cache line.
+
+    The system gives a large block large pages, which speeds up many tracks.
+    """
     ends = np.cumsum([-(-array.nbytes // CACHE_LINE) * CACHE_LINE for array in arrays.values()])
-    memory = np.empty(ends[-1], np.uint8)
+    memory = np.empty(ends[-1] + CACHE_LINE, np.uint8)
+    memory = memory[-memory.ctypes.data % CACHE_LINE :]
     pieces = {}
     for (name, array), offset in zip(arrays.items(), [0, *ends[:-1]], strict=True):
         pieces[name] = memory[offset : offset + array.nbytes].view(array.dtype).reshape(array.shape)

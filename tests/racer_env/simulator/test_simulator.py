@@ -19,10 +19,12 @@ from racer_env.simulator.tables import (
     BEGIN_BITS,
     BEGIN_UNIT,
     BLOCK,
+    CACHE_LINE,
     CELL,
     END,
     NEAR_STEP,
     VIEW_DIRECTIONS,
+    Tables,
     build_all_tables,
     build_tables,
     concatenate_tables,
@@ -748,6 +750,15 @@ def test_tables_of_many_tracks_are_those_of_each(tracks: list[Track]) -> None:
     together = build_all_tables(geometries)
     for name, array in concatenate_tables([build_tables(geometry) for geometry in geometries])._asdict().items():
         assert np.array_equal(getattr(together, name), array), name
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tables_begin_at_cache_lines(tracks: list[Track], count: int) -> None:
+    """So that a cell's views, for one, are in one line."""
+    together = build_all_tables([track.geometry for track in tracks[:count]])
+    assert {name: array.ctypes.data % CACHE_LINE for name, array in together._asdict().items()} == dict.fromkeys(
+        Tables._fields, 0
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
