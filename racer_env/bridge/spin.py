@@ -2,7 +2,8 @@
 
 import os
 
-POLL_S = 2e-4 if (os.cpu_count() or 1) > 1 else 0.0  # with a single processor, polling would only delay the bridge
+# As long as a reply for dozens of cars may take. With a single processor, polling would only delay the bridge.
+POLL_S = 5e-4 if (os.cpu_count() or 1) > 1 else 0.0
 SAVED_S = 5e-5  # by a poll that finds data: about what it takes to wake an idle processor
 MOST_SAVED_S = 4e-3  # about what another process keeps a processor for
 SHORTEST_PAUSE, LONGEST_PAUSE = 16, 1024  # waits
