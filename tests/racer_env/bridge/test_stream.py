@@ -50,13 +50,13 @@ def test_a_reader_that_does_not_read_ends_the_wait(ends: tuple[Stream, socket.so
 
 
 def test_silence_ends_the_wait(ends: tuple[Stream, socket.socket]) -> None:
-    """At the deadline, and no earlier."""
+    """At the deadline."""
     stream, _ = ends
     began = time.monotonic()
     stream.begin_wait(began + SHORT_S)
     with pytest.raises(TimeoutError):
         stream.recv(1)
-    assert time.monotonic() - began >= SHORT_S
+    assert SHORT_S <= time.monotonic() - began < LONG_S / 2
 
 
 class Noted(spin.Spin):
