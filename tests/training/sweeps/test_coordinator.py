@@ -150,26 +150,32 @@ def test_a_run_that_is_lost_twice_has_failed(tmp_path: Path) -> None:
 
 def test_an_earlier_attempt_counts_for_nothing(tmp_path: Path) -> None:
     """Neither in what Optuna is told on the way."""
-    sweep, study = make_sweep(tmp_path, "--search", "--seeds", "1", *SHORT)
-    results: list[Sequence[Line] | Ended] = [[line(16384, 20.0), line(80000, 30.0)]]
-    pool = PretendingPool(lambda order: results.pop())
-    pool.submit = _losing_once(pool.submit, pool)  # type: ignore[method-assign]
-    results *= 2
+    sweep, study = make_sweep(tmp_path, "--search", *SHORT)
+    attempts = [[line(16384, 20.0), line(80000, 30.0)], [line(8192, 90.0), line(16384, 90.0)]]
+    pool = LosingPool(lambda order: attempts.pop())
     carry_out(sweep, study, pool)
     (trial,) = study.trials
     assert trial.value == 30.0
-    assert [*trial.intermediate_values.values()] == [20.0, 30.0]
+    assert trial.intermediate_values == {100: 90.0, 200: 20.0, 900: 30.0}
 
 
-def _losing_once(submit, pool):  # type: ignore[no-untyped-def]
-    """Return ``submit``, with which the first run is lost after its first evaluation."""
+class LosingPool(PretendingPool):
+    """Loses its first run after its first evaluation."""
 
-    def first(order: RunOrder) -> None:
-        submit(order)
-        if len(pool.orders) == 1:
-            pool._events[order.run][2:] = [Ended(order.run, "it is gone", is_lost=True)]
+    def submit(self, order: RunOrder) -> None:
+        super().submit(order)
+        if len(self.orders) == 1:
+            self._events[order.run][2:] = [Ended(order.run, "it is gone", is_lost=True)]
 
-    return first
+
+def test_seeds_are_compared_at_the_same_point(tmp_path: Path) -> None:
+    """A run that is ahead waits to be told until the others have come that far."""
+    sweep, study = make_sweep(tmp_path, "--search", "--seeds", "2", *SHORT)
+    pool = PretendingPool(lambda order: climbing(100.0)[1::2] if order.run.endswith("0") else climbing(50.0))
+    carry_out(sweep, study, pool)
+    (trial,) = study.trials
+    assert trial.intermediate_values[200] == 15.0  # the mean of 20 and 10, at 16,384 steps
+    assert trial.intermediate_values[400] == 30.0
 
 
 def climbing(top: float) -> list[Line]:
@@ -242,8 +248,27 @@ def test_a_sweep_that_is_killed_whenever_it_writes_counts_every_run_once(
     assert [trial.value for trial in study.trials] == [15.0] * 6
 
 
-def test_what_is_over_is_not_trained_again(tmp_path: Path) -> None:
-    """When a sweep goes on, or when it is done."""
+def test_a_run_that_is_over_is_not_trained_again(tmp_path: Path) -> None:
+    """Whose trial is not, as the sweep was killed."""
+    seeds = ("--seeds", "2", *SHORT)
+    pool = PretendingPool(by_seed, workers=1)
+    with contextlib.suppress(KillError):
+        carry_out(*make_sweep(tmp_path, *seeds), KilledPool(by_seed, workers=1))
+    carry_out(*make_sweep(tmp_path, *seeds), pool)
+    assert [order.run for order in pool.orders] == ["trial_0000_seed_1"]
+
+
+class KilledPool(PretendingPool):
+    """Is killed when it gets its second run."""
+
+    def submit(self, order: RunOrder) -> None:
+        if self.orders:
+            raise KillError
+        super().submit(order)
+
+
+def test_a_sweep_that_is_done_trains_nothing(tmp_path: Path) -> None:
+    """When it is gone on with."""
     sweep, study = make_sweep(tmp_path, "--seeds", "2", *SHORT)
     carry_out(sweep, study, PretendingPool(by_seed))
     sweep, study = make_sweep(tmp_path, "--seeds", "2", *SHORT)
