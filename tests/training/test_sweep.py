@@ -94,7 +94,13 @@ def test_more_trials_are_of_a_search(seeds: Path, capsys: pytest.CaptureFixture[
 
 def test_a_sweep_of_which_everything_fails_says_why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """In a line, and its exit code is 1."""
-    (tmp_path / "own.py").write_text("def reward(*arguments):\n    raise ValueError('no pay today')\n")
+    (tmp_path / "own.py").write_text(
+        "import multiprocessing\n"
+        "if multiprocessing.parent_process() is not None:  # in a worker, and before PyTorch is loaded\n"
+        "    raise ValueError('no pay today')\n"
+        "def reward(*arguments):\n"
+        "    return 0.0\n"
+    )
     reward = ["--reward", f"{tmp_path / 'own.py'}:reward"]
     assert sweep.main(["--workers", "1", "--seeds", "2", *SHORT, *reward, *folders(tmp_path)]) == 1
     output = capfd.readouterr()
@@ -113,10 +119,13 @@ class Process:
         self.process = subprocess.Popen(command, cwd=PROJECT_ROOT, start_new_session=True, **streams)
         assert self.process.stdout is not None
         self.output = self.process.stdout
+        self.begin = ""
 
     def until(self, words: str) -> None:
         """Read until a line has some words."""
-        assert any(words in line for line in self.output)
+        while words not in (line := self.output.readline()):
+            self.begin += line
+            assert line, self.begin
 
     def kill(self) -> None:
         """Kill the process, and not its children."""
@@ -161,13 +170,14 @@ def test_a_sweep_that_is_killed_goes_on(
 @on_posix
 def test_ctrl_c_ends_a_sweep_and_its_processes(tmp_path: Path, processes: list[Process]) -> None:
     """Whatever they are doing; the command to go on is printed."""
-    interrupted = Process(tmp_path, "--seeds", "2", "--name", "s", "--timesteps", "100000000")
+    interrupted = Process(tmp_path, "--search", "--name", "s", "--timesteps", "100000000")
     processes.append(interrupted)
     interrupted.until("sweep 's'")
     while not [*(tmp_path / "logs" / "s").glob("*.txt")]:
         os.sched_yield()
     os.killpg(interrupted.process.pid, signal.SIGINT)
     output = interrupted.output.read()  # ends once no child has it any more
+    assert interrupted.begin == ""  # Optuna would have logged, and warned of what is experimental
     assert "interrupted\n" in output
     assert f"go on with: python -m training.sweep --resume s --models-dir {tmp_path / 'models'}" in output
     assert "Traceback" not in output

@@ -83,18 +83,6 @@ def test_a_process_that_is_killed_is_told_and_replaced(pool: LocalPool, tmp_path
     assert [event.run for event in others] == ["b", "b"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to end with")
-def test_a_run_that_a_signal_interrupts_is_lost(pool: LocalPool, tmp_path: Path) -> None:
-    """It did not fail by itself."""
-    pool.submit(order(tmp_path, "a", *SLOW, *QUICK))
-    assert isinstance(events(pool, 2)[1], Evaluated)
-    (process,) = children()
-    process.terminate()
-    while not isinstance(last := events(pool, 1)[-1], Ended):
-        continue
-    assert last.is_lost
-
-
 def test_closing_ends_processes_at_once_while_they_load(tmp_path: Path) -> None:
     """Or compile, or train."""
     with LocalPool(1) as pool:
@@ -116,18 +104,6 @@ def test_ctrl_c_in_a_terminal_is_left_to_the_sweep(pool: LocalPool, tmp_path: Pa
     assert [event.run for event in events(pool, 2)] == ["b", "b"]
 
 
-def test_a_run_is_ended_early_as_a_trained_one(pool: LocalPool, tmp_path: Path) -> None:
-    """With its files, and the reason in what it prints."""
-    pool.submit(order(tmp_path, "a", *SLOW, *QUICK))
-    found = events(pool, 2)
-    pool.end_early("b", "it is another one")
-    pool.end_early("a", "the others are better")
-    while found[-1] != Ended("a"):
-        found += events(pool, 1)
-    assert (tmp_path / "models" / "a_final.zip").is_file()
-    assert "ended early: the others are better\n" in (tmp_path / "logs" / "a.txt").read_text()
-
-
 def test_the_environment_of_the_sweep_itself_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only its processes are told to have one thread."""
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
@@ -137,3 +113,34 @@ def test_the_environment_of_the_sweep_itself_stays(tmp_path: Path, monkeypatch: 
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "NUMBA_NUM_THREADS" not in os.environ
     assert {*ONE_THREAD.values()} == {"1"}
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[LocalPool]:
+    """A pool for the tests below, whose process loads PyTorch once."""
+    with LocalPool(1) as pool:
+        yield pool
+
+
+def test_a_run_is_ended_early_as_a_trained_one(warm: LocalPool, tmp_path: Path) -> None:
+    """With its files, and the reason in what it prints."""
+    warm.submit(order(tmp_path, "a", *SLOW, *QUICK))
+    found = events(warm, 2)
+    warm.end_early("b", "it is another one")
+    warm.end_early("a", "the others are better")
+    while found[-1] != Ended("a"):
+        found += events(warm, 1)
+    assert (tmp_path / "models" / "a_final.zip").is_file()
+    assert "ended early: the others are better\n" in (tmp_path / "logs" / "a.txt").read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals to end with")
+def test_a_run_that_a_signal_interrupts_is_lost(warm: LocalPool, tmp_path: Path) -> None:
+    """It did not fail by itself."""
+    warm.submit(order(tmp_path, "a", *SLOW, *QUICK))
+    assert isinstance(events(warm, 2)[1], Evaluated)
+    (process,) = children()
+    process.terminate()
+    while not isinstance(last := events(warm, 1)[-1], Ended):
+        continue
+    assert last.is_lost

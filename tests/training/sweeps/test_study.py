@@ -97,12 +97,3 @@ def test_settings_that_are_enqueued_come_first_and_once(tmp_path: Path) -> None:
     values = ended(study, 3)
     assert values[:2] == [0.1, 0.2]
     assert values[2] not in (0.1, 0.2)
-
-
-def test_nothing_of_optunas_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """No log messages, and no warnings of what is experimental."""
-    study = open_study(tmp_path, "tpe")
-    study.enqueue([{"gamma": 0.1}])
-    ended(study, 2)
-    output = capfd.readouterr()
-    assert output.out + output.err == ""
