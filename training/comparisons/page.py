@@ -9,6 +9,7 @@ from training.comparisons.driving import Driven
 from training.comparisons.grouping import differing, shown
 from training.comparisons.measures import MEASURES, Measure
 from training.comparisons.search import MIN_TRIALS, Search
+from training.comparisons.table import parts
 from training.console.messages import count_of, in_short
 from training.console.tracks import known_tracks
 from training.drives.output import driven_by
@@ -59,17 +60,8 @@ def _row(compared: Compared) -> dict[str, Any]:
         "label": compared.label,
         "seeds": len(compared.setting.runs),
         "runs": in_short([run.name for run in compared.setting.runs]),
-        "cells": [_cell(compared, measure) for measure in MEASURES],
+        "cells": [parts(compared.of(measure), measure) for measure in MEASURES],
     }
-
-
-def _cell(compared: Compared, measure: Measure) -> list[str]:
-    """Return a median, and where there are several seeds the interquartile mean and its interval."""
-    spread = compared.of(measure)
-    if spread.interval is None:
-        return [measure.shown(spread.median)]
-    interval = " to ".join(map(measure.shown, spread.interval))
-    return [measure.shown(spread.median), measure.shown(spread.middle), interval]
 
 
 def _differs(settings: Sequence[Compared]) -> dict[str, Any] | None:

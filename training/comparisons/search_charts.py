@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, Normalize
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 
 from training.comparisons.search import Search, place_of
 from training.drives.plots import DRIVERS, GREY, INK, as_text, clean, new_figure
 
+MANY = 200  # trials from which their lines are thinner
 MAX_TICKS = 6  # most values of a choice that are written at its axis
 _GOODNESS = LinearSegmentedColormap.from_list("goodness", ["#c9d1de", "#8fa6cf", "#2563eb", "#be185d"])
 
@@ -54,7 +54,8 @@ def parallel_coordinates(search: Search, title: str) -> Figure:
     figure = new_figure(12.0, 4.2)
     axes = figure.add_subplot()
     across = np.broadcast_to(np.arange(len(names) + 1), points.shape)
-    lines = LineCollection(list(np.stack([across, points], axis=2)), cmap=_GOODNESS, linewidth=1.2, alpha=0.75)
+    width, alpha = (1.2, 0.75) if len(points) <= MANY else (0.7, 0.4)
+    lines = LineCollection(list(np.stack([across, points], axis=2)), cmap=_GOODNESS, linewidth=width, alpha=alpha)
     lines.set_array(goodness[order])
     lines.set_clim(0, 1)
     axes.add_collection(lines)
@@ -68,7 +69,6 @@ def parallel_coordinates(search: Search, title: str) -> Figure:
     axes.set_xticks(range(len(names) + 1), [as_text(search.short(name)) for name in names] + [title], fontsize=8)
     clean(axes)
     axes.grid(visible=False)
-    figure.colorbar(ScalarMappable(Normalize(0, 1), _GOODNESS), ax=axes, ticks=[], fraction=0.015, pad=0.01)
     return figure
 
 
@@ -92,6 +92,8 @@ def _ticks(distribution: BaseDistribution) -> list[tuple[float, str]]:
         shown = range(0, len(choices), -(-len(choices) // MAX_TICKS))
         return [(place_of(choices[index], distribution), str(choices[index])) for index in shown]
     low, high = distribution.low, distribution.high  # type: ignore[attr-defined]
+    if isinstance(distribution, IntDistribution):
+        return [(0.0, str(low)), (1.0, str(high))]
     middle = float(np.sqrt(low * high)) if distribution.log else (low + high) / 2  # type: ignore[attr-defined]
     return [(place, f"{value:.3g}") for place, value in ((0.0, low), (0.5, middle), (1.0, high))]
 

@@ -1,5 +1,6 @@
 """The tables of a comparison, for a terminal."""
 
+import math
 from collections.abc import Sequence
 
 from racer_env.printable import printable
@@ -40,12 +41,20 @@ def drivers_table(driven: Sequence[Driven]) -> list[str]:
     ]
 
 
-def cell(spread: Spread, measure: Measure) -> str:
-    """Return a measure of a setting: the median, and with several seeds the interquartile mean and its interval."""
-    if spread.interval is None:
-        return measure.shown(spread.median)
-    low, high = map(measure.shown, spread.interval)
-    return f"{measure.shown(spread.median)} | {measure.shown(spread.middle)} ({low} to {high})"
+def parts(spread: Spread, measure: Measure) -> list[str]:
+    """Return a median, and with several seeds the interquartile mean and the interval, unless no seed got there."""
+    if spread.interval is None or math.isinf(min(spread.values)):
+        return [measure.shown(spread.median)]
+    return [
+        measure.shown(spread.median),
+        measure.shown(spread.middle),
+        " to ".join(map(measure.shown, spread.interval)),
+    ]
+
+
+def _cell(spread: Spread, measure: Measure) -> str:
+    median, *others = parts(spread, measure)
+    return median + (f" | {others[0]} ({others[1]})" if others else "")
 
 
 def _lines(settings: Sequence[Compared], measures: Sequence[Measure]) -> list[str]:
@@ -54,7 +63,7 @@ def _lines(settings: Sequence[Compared], measures: Sequence[Measure]) -> list[st
         [
             printable(each.label),
             str(len(each.setting.runs)),
-            *(cell(each.of(measure), measure) for measure in measures),
+            *(_cell(each.of(measure), measure) for measure in measures),
         ]
         for each in settings
     ]

@@ -32,13 +32,15 @@ def test_another_measure_ranks_in_its_own_way(tmp_path: Path) -> None:
 
 
 def test_the_table_has_median_interquartile_mean_and_interval(tmp_path: Path) -> None:
-    """With one seed, the value alone; what was never reached is a dash."""
+    """What no seed has reached is a dash."""
     write_setting(tmp_path, "a", [100.0, 125.0])
-    write_setting(tmp_path, "b", [None], algorithm="SAC")
+    write_setting(tmp_path, "b", [None, None], algorithm="SAC")
     lines = settings_table(comparison_of(tmp_path))
     assert [line.split()[:2] for line in lines if line.startswith("PPO")] == [["PPO", "2"]] * 3
     assert "9.00 | 9.00 (8.00 to 10.00)" in lines[2]
-    assert lines[3].split() == ["SAC", "1", "0.0", "-", "0%"]
+    assert lines[3].split() == [
+        *("SAC", "2", "0.0", "|", "0.0", "(0.0", "to", "0.0)", "-", "0%", "|", "0%", "(0%", "to", "0%)")
+    ]
 
 
 def test_a_thousand_settings_fit_a_terminal(tmp_path: Path) -> None:

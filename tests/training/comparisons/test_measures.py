@@ -63,6 +63,7 @@ def test_a_damaged_evaluation_is_not_whole(name: str, value: object) -> None:
     """Each of its figures is a number, as training writes it, or None where there were no laps."""
     assert is_whole(RUN[0])
     assert is_whole(evaluation(1000, None, 0))
+    assert not is_whole({**RUN[0], "laps_asked": 0})
     damaged = [1.0, value, 1.0] if name == "score" else value
     assert not is_whole({**RUN[0], name: damaged})
     assert number({name: value}, name) is None
