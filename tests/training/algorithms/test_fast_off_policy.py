@@ -40,8 +40,10 @@ def make_model(kind: Kind, steps: int = 320, **arguments: Any) -> Any:
 
 
 def in_double(model: Any) -> Any:
-    """Return a model in double precision."""
+    """Return a model in double precision, with episodes in its buffer that ended, some as their time was up."""
     model.policy.double()
+    model.replay_buffer.dones[::3] = 1.0
+    model.replay_buffer.timeouts[::6] = 1.0
     for name in ("observations", "next_observations", "actions", "rewards", "dones", "timeouts"):
         setattr(model.replay_buffer, name, getattr(model.replay_buffer, name).astype(np.float64))
     return model
