@@ -94,9 +94,7 @@ SEARCH_DTYPE = np.dtype(
 )
 NOT_FINITE = -1  # instead of a number of cars
 GROUP = 32  # cars that do their tick together, so that what they need of the tables can be asked for before
-CACHED_TRACKS = 16  # of so many, the tables stay in a processor's cache anyway
-FETCHED_SAMPLES = (-8, 12)  # around a car, in samples of the centre line
-FETCHED_WALLS = (-8, 48)  # in wall points
+CACHED_TRACKS = 64  # what cars on so many look at, some 4 kB each, stays in a processor's cache from tick to tick
 FLOATS_IN_LINE = CACHE_LINE // 8
 # Where the fields of LANES settled searches begin in one flat array: the search itself, the segment's cubics
 # relative to the car, the parameter t at arc length SPLIT, the rates of t in arc length before and from there, and how
@@ -135,7 +133,7 @@ def step_cars(tables, physics, rules, cars, actions, observations, infos, reward
     indices = np.arange(len(cars))
     for first in range(0, len(cars), GROUP):
         group = indices[first : first + GROUP]
-        if len(tracks) > CACHED_TRACKS:
+        if min(len(tracks), len(cars)) > CACHED_TRACKS:
             _fetch(tables, physics[0], cars, group)
         for i in group:
             car = cars[i]
@@ -201,29 +199,21 @@ def _prefetch(_context, array, index):
 def _fetch(tables, physics, cars, group):
     """Ask for what the cars of a group will need of the tables.
 
-    Without it, cars on hundreds of tracks would wait for one cache line after the other. It has three stages, as one
-    table tells where to look in the next.
+    Without it, cars on hundreds of tracks would wait for one cache line after the other. It has four stages, as one
+    table tells where to look in the next: for each ray, in the first block of walls; and near the centre line, in the
+    first range of samples. It may ask for what is past the end of a table, which does no harm.
     """
-    numbers, samples = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    numbers, samples, ranges = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    blocks = np.empty((GROUP, RAY_COUNT), np.int64)
     for k in range(len(group)):
         car = cars[group[k]]
         track = tables.tracks[car.track]
         numbers[k] = _cell(track, car.x, car.y)
         _prefetch(tables.cells, numbers[k])
-        lap = car.arc_length / track.total_length
-        samples[k] = track.first_sample + min(max(int(lap * track.sample_count), 0), track.sample_count - 1)
+        sample = int(car.arc_length / track.total_length * track.sample_count)
+        samples[k] = track.first_sample + min(max(sample, 0), track.sample_count - 1)
         _prefetch(tables.sample_chords, samples[k])
-        for ahead in range(FETCHED_SAMPLES[0], FETCHED_SAMPLES[1], FLOATS_IN_LINE):
-            _prefetch(tables.sample_x, samples[k] + ahead)
-            _prefetch(tables.sample_y, samples[k] + ahead)
-        inner = track.first_wall + int(lap * track.wall_size)
-        outer = inner + track.wall_size + BLOCK
-        for ahead in range(FETCHED_WALLS[0], FETCHED_WALLS[1], FLOATS_IN_LINE):
-            _prefetch(tables.wall_x, inner + ahead)
-            _prefetch(tables.wall_y, inner + ahead)
-            _prefetch(tables.wall_x, outer + ahead)
-            _prefetch(tables.wall_y, outer + ahead)
-        _prefetch(tables.gates, track.first_gate + car.checkpoint)
+        _prefetch(tables.gates, track.first_gate + car.checkpoint + 1)
     for k in range(len(group)):
         track = tables.tracks[cars[group[k]].track]
         numbers[k] = tables.cells[numbers[k]]
@@ -231,7 +221,9 @@ def _fetch(tables, physics, cars, group):
         _prefetch(tables.near, track.first_near + numbers[k])
         chord = tables.sample_chords[samples[k]]
         _prefetch(tables.chords, track.first_chord + chord)
-        _prefetch(tables.segments, track.first_segment + chord // CHORDS_PER_SEGMENT)
+        segment = track.first_segment + chord // CHORDS_PER_SEGMENT
+        _prefetch(tables.segments, segment)
+        _prefetch(tables.segments, segment + 1)  # where this one may end
     step = physics.ray_field_of_view / (RAY_COUNT - 1)
     for k in range(len(group)):
         car = cars[group[k]]
@@ -239,10 +231,27 @@ def _fetch(tables, physics, cars, group):
         first_view = track.first_view + numbers[k] * VIEW_DIRECTIONS
         angle = car.heading - physics.ray_field_of_view / 2.0
         for ray in range(RAY_COUNT):
-            _prefetch(tables.blocks, track.first_block + tables.views[first_view + _direction(angle + ray * step)])
+            blocks[k, ray] = track.first_block + tables.views[first_view + _direction(angle + ray * step)]
+            _prefetch(tables.blocks, blocks[k, ray])
         near = tables.near[track.first_near + numbers[k]]
         _prefetch(tables.contact_ranges, track.first_contact_range + near.contact)
-        _prefetch(tables.sample_ranges, track.first_sample_range + near.sample)
+        ranges[k] = track.first_sample_range + near.sample
+        _prefetch(tables.sample_ranges, ranges[k])
+    for k in range(len(group)):
+        track = tables.tracks[cars[group[k]].track]
+        first = track.first_sample + np.int64(tables.sample_ranges[ranges[k], 0])
+        for ahead in range(0, 2 * BLOCK + 1, FLOATS_IN_LINE):
+            _prefetch(tables.sample_x, first + ahead)
+            _prefetch(tables.sample_y, first + ahead)
+        before = np.int64(-1)
+        for ray in range(RAY_COUNT):
+            begin = np.int64(tables.blocks[blocks[k, ray]]) & (1 << BEGIN_BITS) - 1
+            if begin == before:  # neighbours often look at the same block
+                continue
+            before, first = begin, np.int64(track.first_wall) + begin * BEGIN_UNIT
+            for ahead in range(0, BLOCK + 1, FLOATS_IN_LINE):
+                _prefetch(tables.wall_x, first + ahead)
+                _prefetch(tables.wall_y, first + ahead)
 
 
 @njit(forceinline=True, error_model="numpy")
