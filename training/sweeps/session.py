@@ -22,6 +22,8 @@ from training.sweeps.results import commands, counts_in_words, results_of, table
 from training.sweeps.study import Study
 from training.sweeps.trial import Sweep, starts
 
+EVALUATIONS = 4  # of a run, at least, for trials to end early
+
 
 def carry_out(options: SweepOptions) -> int:
     """Carry out a sweep, or go on with one, and return the script's exit code.
@@ -54,6 +56,7 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
     objective = OBJECTIVES[options.objective]
     bases = {base.label: base for base in make_bases(options, objective)}
     first, trials = _first_settings(options, bases)
+    note_rare_evaluations(options, bases)
     name = claim(options.name, options.models_dir, options.logs_dir, stack)
     sweep = _make_sweep(options, name, bases, trials)
     document = {
@@ -68,6 +71,19 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
     study = _open_study(options, sweep)
     study.enqueue(first)
     return sweep, study
+
+
+def note_rare_evaluations(options: SweepOptions, bases: Mapping[str, Base]) -> None:
+    """Say so if runs are evaluated too rarely for bad trials to end early."""
+    if options.search is None or options.pruner == "none":
+        return
+    for base in bases.values():
+        run = base.run
+        if run.eval_freq * EVALUATIONS > run.steps:
+            note(
+                f"{base.label}: with an evaluation every {run.eval_freq:,} steps of {run.steps:,}, bad trials end late "
+                f"or never; --eval-freq {max(run.steps // 10, 1)} lets them end early"
+            )
 
 
 def _first_settings(options: SweepOptions, bases: Mapping[str, Base]) -> tuple[list[dict[str, Any]], int]:

@@ -1,0 +1,26 @@
+"""A sweep from its options to its exit code; what trains is tested in ``tests/training/test_sweep.py``."""
+
+import pytest
+
+from training.sweeps.bases import make_bases
+from training.sweeps.objective import OBJECTIVES
+from training.sweeps.options import parse
+from training.sweeps.session import note_rare_evaluations
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_noted"),
+    [
+        ("--search --timesteps 60000", True),
+        ("--search --timesteps 60000 --eval-freq 10000", False),
+        ("--search --timesteps 60000 --pruner none", False),
+        ("--timesteps 60000", False),
+    ],
+)
+def test_evaluations_that_are_too_rare_to_end_trials_early_are_told(
+    arguments: str, is_noted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the option that helps."""
+    options = parse(arguments.split())
+    note_rare_evaluations(options, {base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
+    assert ("--eval-freq 6553 lets them end early" in capsys.readouterr().err) == is_noted
