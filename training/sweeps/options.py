@@ -65,7 +65,7 @@ def make_parser() -> Parser:
         "median over its seeds: settings that are named, or with --search those that Optuna proposes.",
         examples=(
             "python -m training.sweep --seeds 5 --timesteps 100000",
-            "python -m training.sweep --search --trials 20 --seeds 3 --timesteps 60000 --eval-freq 10000",
+            "python -m training.sweep --search --preset quick --trials 20 --seeds 3 --eval-freq 10000",
         ),
         epilog="All other options are those of the training scripts (python -m training.train_ppo --help), and every "
         "run is given them: --track-id, --timesteps, --num-envs, --set, --eval-freq and so on.",
