@@ -9,6 +9,8 @@ from tests.training.comparisons.logs import comparison_of, evaluation, write_run
 from training.comparisons.charts import CHARTS, MAX_BARS, MAX_DRAWN, intervals, learning_curve
 from training.reports.axes import MINUTES, STEPS
 
+pytestmark = pytest.mark.timeout(60)
+
 PACE = next(chart for chart in CHARTS if chart.title.startswith("pace"))
 
 

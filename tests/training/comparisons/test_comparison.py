@@ -11,6 +11,8 @@ from training.comparisons.finding import find_runs
 from training.comparisons.measures import LAP_TIME, STEPS
 from training.comparisons.table import MAX_ROWS, settings_table
 
+pytestmark = pytest.mark.timeout(60)
+
 
 def test_settings_are_ranked_by_the_median(tmp_path: Path) -> None:
     """Not by the best seed; those that never lap come last, by their reward."""

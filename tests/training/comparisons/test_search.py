@@ -13,6 +13,8 @@ from training.comparisons.search_charts import importances, parallel_coordinates
 from training.sweeps.objective import NOT_REACHED
 from training.sweeps.study import JOURNAL_NAME
 
+pytestmark = pytest.mark.timeout(60)
+
 
 def journal(folder: Path, trials: int, labels: tuple[str, ...] = ("PPO",), direction: str = "minimize") -> None:
     """Write the journal of a search in which the learning rate decides, and gamma does not."""

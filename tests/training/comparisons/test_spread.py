@@ -6,6 +6,8 @@ import pytest
 
 from training.comparisons.spread import spreads
 
+pytestmark = pytest.mark.timeout(60)
+
 
 def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end() -> None:
     """So that one odd seed does not move it; the median beside it."""

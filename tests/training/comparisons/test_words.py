@@ -8,6 +8,8 @@ from tests.training.comparisons.logs import comparison_of, evaluation, write_run
 from training.comparisons.measures import LAP_TIME, PACE, STEPS, Measure
 from training.comparisons.words import MANY, pair_in_words, sentences
 
+pytestmark = pytest.mark.timeout(60)
+
 ALIKE = "a and b are alike in lap time in s: each is better in 1 of 2 seeds; the intervals overlap"
 
 
