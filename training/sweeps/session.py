@@ -57,6 +57,7 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
     bases = {base.label: base for base in make_bases(options, objective)}
     first, trials = _first_settings(options, bases)
     note_rare_evaluations(options, bases)
+    note_settings_outside(options, bases)
     name = claim(options.name, options.models_dir, options.logs_dir, stack)
     sweep = _make_sweep(options, name, bases, trials)
     document = {
@@ -84,6 +85,15 @@ def note_rare_evaluations(options: SweepOptions, bases: Mapping[str, Base]) -> N
                 f"{base.label}: with an evaluation every {run.eval_freq:,} steps of {run.steps:,}, bad trials end late "
                 f"or never; --eval-freq {max(run.steps // 10, 1)} lets them end early"
             )
+
+
+def note_settings_outside(options: SweepOptions, bases: Mapping[str, Base]) -> None:
+    """Say which bases are not tried as they are, as the search space does not hold them."""
+    if options.search is None or options.sampler == "grid":
+        return
+    for label, base in bases.items():
+        if base.space.place_of(base.run.settings, base.run.config, "") is None:
+            note(f"{label}: the search space does not hold its settings as they are, so the first trial is another one")
 
 
 def _first_settings(options: SweepOptions, bases: Mapping[str, Base]) -> tuple[list[dict[str, Any]], int]:

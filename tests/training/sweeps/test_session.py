@@ -5,7 +5,7 @@ import pytest
 from training.sweeps.bases import make_bases
 from training.sweeps.objective import OBJECTIVES
 from training.sweeps.options import parse
-from training.sweeps.session import note_rare_evaluations
+from training.sweeps.session import note_rare_evaluations, note_settings_outside
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,13 @@ def test_evaluations_that_are_too_rare_to_end_trials_early_are_told(
     options = parse(arguments.split())
     note_rare_evaluations(options, {base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
     assert ("--eval-freq 6553 lets them end early" in capsys.readouterr().err) == is_noted
+
+
+@pytest.mark.parametrize(("preset", "is_noted"), [("fast", False), ("quick", True)])
+def test_settings_that_a_search_cannot_begin_with_are_told(
+    preset: str, is_noted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A preset without penalties is in no range by orders of magnitude."""
+    options = parse(["--search", "--preset", preset])
+    note_settings_outside(options, {base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
+    assert ("does not hold its settings as they are" in capsys.readouterr().err) == is_noted
