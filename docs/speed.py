@@ -38,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in arguments.table:
         if name not in TABLES:
             parser.error(f"expected some of {', '.join(TABLES)}, got {name!r}")
+    if arguments.turns < 1:
+        parser.error(f"--turns must be at least 1, got {arguments.turns}")
     print(machine(), flush=True)
     for name in arguments.table or TABLES:
         print("", *TABLES[name](ROWS[name], arguments.turns), sep="\n", flush=True)

@@ -83,12 +83,19 @@ def test_only_the_tables_asked_for(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert len(capsys.readouterr().out.splitlines()) == 1 + 2 * len(speed.TABLES)
 
 
-def test_an_unknown_table_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line with the known ones."""
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["sizes"], "expected some of cars, tracks, width, processes, got 'sizes'"),
+        (["cars", "--turns", "0"], "--turns must be at least 1, got 0"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one line that says what was expected."""
     with pytest.raises(SystemExit) as left:
-        speed.main(["sizes"])
+        speed.main(arguments)
     assert left.value.code == 2
-    assert "expected some of cars, tracks, width, processes, got 'sizes'" in capsys.readouterr().err
+    assert why in capsys.readouterr().err
 
 
 def test_rates_keep_the_digits_that_count() -> None:

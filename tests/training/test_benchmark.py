@@ -97,11 +97,22 @@ def test_other_algorithms_are_measured(
     assert figures[PRODUCT]["collecting"] > figures[PRODUCT]["learning"]  # most of the time is that of updates
 
 
-def test_an_algorithm_is_named_for_training_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """As nothing else that is measured depends on it."""
-    for others in ([], ["--training", "--evaluation"]):
-        assert main(["--algorithm", "sac", *others]) == 2
-        assert "--algorithm goes with --training" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "what_to_do"),
+    [
+        (["--algorithm", "sac"], "add --training"),
+        (["--algorithm", "sac", "--training", "--evaluation"], "leave out --algorithm, or --evaluation"),
+        (["--training", "--engine"], "leave out --engine"),
+        (["--evaluation", "--num-envs", "2", "--target", "5"], "leave out --num-envs and --target"),
+    ],
+)
+def test_options_that_do_not_go_together_say_what_to_do(
+    options: list[str], what_to_do: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line, before anything is measured."""
+    assert main(options) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(what_to_do)
 
 
 def test_evaluation_is_measured_beside_pytorch(track: Track) -> None:

@@ -13,6 +13,7 @@ from training.console.arguments import add_track_arguments
 from training.console.bridges import add_bridge_argument
 from training.console.parser import MAX_SEED, Parser, positive_number, whole_number
 
+DEFAULT_TARGET = 2000.0  # steps per second
 HOLD_TICKS = 15  # ticks that each random action is held
 ENGINE_IS_EMBEDDED = "--engine measures the embedded simulator; for the bridge's engine, `npm run benchmark` in bridge/"
 RANDOM, DRIVER = "random", "driver"  # actions
@@ -57,7 +58,9 @@ def make_parser() -> Parser:
             "python -m training.benchmark --training --evaluation",
         ),
     )
-    parser.add_argument("--target", type=positive_number, default=2000.0, help="steps/s to reach (default: 2000)")
+    parser.add_argument(
+        "--target", type=positive_number, default=DEFAULT_TARGET, help="steps/s to reach (default: 2000)"
+    )
     parser.add_argument(
         "--steps", type=whole_number(1, 10_000_000), default=5000, help="timed step calls (default: 5000)"
     )
@@ -118,11 +121,22 @@ def check_options(options: BenchmarkOptions) -> None:
     has_bridge = bool(bridge_urls(options.bridge_url))
     if options.engine and has_bridge:
         raise ConfigError(ENGINE_IS_EMBEDDED)
-    if (options.training or options.evaluation) and (has_bridge or options.engine or options.num_envs != 1):
-        raise ConfigError(
-            "--training and --evaluation drive the embedded simulator with cars of their own; name tracks"
-        )
-    if options.algorithm is not None and (options.evaluation or not options.training):
-        raise ConfigError("--algorithm goes with --training, without --evaluation, whose network is one of PPO")
+    if options.training or options.evaluation:
+        others = {
+            "--bridge-url": has_bridge,
+            "--engine": options.engine,
+            "--num-envs": options.num_envs != 1,
+            "--target": options.target != DEFAULT_TARGET,
+        }
+        wrong = [flag for flag, is_given in others.items() if is_given]
+        if wrong:
+            raise ConfigError(
+                "--training and --evaluation drive cars of their own in the embedded simulator, and have no target; "
+                f"leave out {' and '.join(wrong)}"
+            )
+    if options.algorithm is not None and not options.training:
+        raise ConfigError("--algorithm says what --training measures; add --training")
+    if options.algorithm is not None and options.evaluation:
+        raise ConfigError("--evaluation measures a network of PPO; leave out --algorithm, or --evaluation")
     if options.compare and not has_bridge:
         raise ConfigError("--compare needs a bridge to compare with; add --bridge-url")
