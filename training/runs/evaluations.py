@@ -17,7 +17,10 @@ class EvaluationLog:
     """Appends a line for each evaluation: steps, seconds of training, and its figures."""
 
     def __init__(self, log_dir: Path, first_step: int = 0) -> None:
-        """Open the log of a run, new or not; lines beyond the step that the run goes on from are taken out.
+        """Open the log of a run, new or not.
+
+        Lines beyond the step that the run goes on from are taken out, and so is one that was cut off at the end, which
+        the next one would be appended to.
 
         Args:
             log_dir: Folder of the run's logs.
@@ -25,7 +28,7 @@ class EvaluationLog:
         """
         path, logged = log_dir / EVALUATIONS_NAME, read_evaluations(log_dir)
         before = [line for line in logged if line["steps"] <= first_step]
-        if len(before) < len(logged):
+        if len(before) < len(logged) or _is_cut_off(path):
             try:
                 with replacing(path) as beside:
                     beside.write_text("".join(map(_as_line, before)), encoding="utf-8")
@@ -62,6 +65,15 @@ def read_evaluations(log_dir: Path) -> list[dict[str, Any]]:
         return []
     found = [line for line in map(_parsed, content.splitlines()) if line is not None]
     return sorted(found, key=lambda line: float(line["steps"]))
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Whether a file ends within a line, as a machine that lost its power leaves it."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return content != b"" and not content.endswith(b"\n")
 
 
 def _as_line(figures: Mapping[str, Any]) -> str:

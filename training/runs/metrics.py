@@ -21,6 +21,7 @@ MEASURED = (
     ("offTrack", "racer/off_track_share", True),
     ("rawSpeed", "racer/mean_speed", False),
 )
+_TIMED = {"lap", "stepCount"}  # without these, as behind a wrapper that drops them, no lap is counted
 RECENT = 100  # laps or episodes averaged in the progress display
 
 
@@ -89,10 +90,10 @@ class RacerMetricsCallback(BaseCallback):
             # In the first decision of an episode, a car may cross the line on to the lap that its clock begins with.
             looked_at = np.flatnonzero((records["lap"] != self._laps) | self._begun).tolist()
         for car in looked_at:
-            if "lap" in infos[car]:
+            if _TIMED <= infos[car].keys():
                 self._count_laps(car, infos[car])
         for car in np.flatnonzero(dones).tolist():
-            if "lap" in infos[car]:
+            if _TIMED <= infos[car].keys():
                 self._count_episode(car)
         self._begun = dones
         return True

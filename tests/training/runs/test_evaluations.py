@@ -40,6 +40,13 @@ def test_lines_that_are_not_whole_are_passed_over(tmp_path: Path) -> None:
     assert read_evaluations(tmp_path) == [{"steps": 1, "seconds": 2}]
 
 
+def test_a_line_that_was_cut_off_does_not_take_the_next_one_with_it(tmp_path: Path) -> None:
+    """A run that goes on begins a line of its own."""
+    (tmp_path / EVALUATIONS_NAME).write_text('{"steps": 100, "seconds": 50.0}\n{"steps": 200, "sec')
+    logged(tmp_path, 100, 200, 300)
+    assert [line["steps"] for line in read_evaluations(tmp_path)] == [100, 200, 300]
+
+
 def test_a_run_without_evaluations_has_none(tmp_path: Path) -> None:
     """With --eval-freq 0, for example."""
     assert read_evaluations(tmp_path) == []

@@ -154,6 +154,14 @@ def test_infos_without_the_games_keys_are_ignored() -> None:
     assert logger.recorded == {}
 
 
+def test_no_lap_is_timed_where_infos_do_not_tell_the_time() -> None:
+    """A wrapper of the user's may drop ``stepCount``; the run goes on."""
+    callback, _ = make_callback()
+    step(callback, {"lap": 2}, dones=(True,))
+    assert callback.total_laps == 0
+    assert not callback.recent_completions
+
+
 def test_contacts_and_speed_are_shares_of_the_cars() -> None:
     """Wall contact and off-track as shares, speed as the mean, once a step."""
     callback, logger = make_callback()
