@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecEnvWrapper
 
 from racer_env import contract
 from racer_env.vec_env import RacerVecEnv
@@ -22,6 +23,7 @@ MEASURED = (
     ("rawSpeed", "racer/mean_speed", False),
 )
 _TIMED = {"lap", "stepCount"}  # without these, as behind a wrapper that drops them, no lap is counted
+_LEAVE_INFOS = ("training.", "stable_baselines3.")  # wrappers of these packages do
 RECENT = 100  # laps or episodes averaged in the progress display
 
 
@@ -73,8 +75,7 @@ class RacerMetricsCallback(BaseCallback):
         env = self.model.get_env() if hasattr(self.model, "get_env") else None
         with contextlib.suppress(AttributeError):  # cars of other environments have no tracks
             self._track_ids = [] if env is None else list(env.get_attr("track_id"))
-        cars = getattr(env, "unwrapped", None)
-        self._cars = cars if isinstance(cars, RacerVecEnv) else None
+        self._cars = _cars_beneath(env)
 
     def _on_step(self) -> bool:
         infos, dones = self.locals["infos"], np.asarray(self.locals["dones"], np.bool_)
@@ -90,10 +91,10 @@ class RacerMetricsCallback(BaseCallback):
             # In the first decision of an episode, a car may cross the line on to the lap that its clock begins with.
             looked_at = np.flatnonzero((records["lap"] != self._laps) | self._begun).tolist()
         for car in looked_at:
-            if _TIMED <= infos[car].keys():
+            if infos[car].keys() >= _TIMED:
                 self._count_laps(car, infos[car])
         for car in np.flatnonzero(dones).tolist():
-            if _TIMED <= infos[car].keys():
+            if infos[car].keys() >= _TIMED:
                 self._count_episode(car)
         self._begun = dones
         return True
@@ -171,6 +172,13 @@ class RacerMetricsCallback(BaseCallback):
             completions = [completed for where, completed in self._completions if where == track]
             report |= _summary(f"racer_{track}", lap_times, completions)
         return report
+
+
+def _cars_beneath(env: Any) -> RacerVecEnv | None:
+    """Return the cars beneath wrappers that leave infos as they are; one of the user's own may change them."""
+    while isinstance(env, VecEnvWrapper) and type(env).__module__.startswith(_LEAVE_INFOS):
+        env = env.venv
+    return env if isinstance(env, RacerVecEnv) else None
 
 
 def _summary(prefix: str, lap_times: list[float], completions: list[bool]) -> dict[str, float]:

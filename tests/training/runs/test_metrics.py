@@ -11,6 +11,7 @@ import pytest
 from stable_baselines3 import SAC
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import KVWriter, Logger
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecNormalize
 
 from racer_env.config import AiConfig
 from racer_env.contract import EpisodeLimits
@@ -417,3 +418,29 @@ def test_the_array_of_all_infos_gives_the_same_figures(repeat: int) -> None:
         one.averaged.clear()
         other.averaged.clear()
     assert from_array.total_laps == from_infos.total_laps > 6
+
+
+class Slow(VecEnvWrapper):
+    """A wrapper of the user's, whose infos tell another speed."""
+
+    def reset(self) -> Any:
+        """Begin."""
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        """Advance."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        return observations, rewards, dones, [{**info, "rawSpeed": 7.0} for info in infos]
+
+
+def test_what_a_wrapper_tells_is_what_counts() -> None:
+    """And not what the cars beneath it have told."""
+    env = VecNormalize(Slow(RacerVecEnv(["track-01"], 2, AiConfig())))
+    callback, logger = make_callback()
+    callback.model.get_env = lambda: env  # type: ignore[method-assign, assignment, return-value]
+    callback.on_training_start({}, {})
+    env.reset()
+    _, _, dones, infos = env.step(np.zeros((2, 3), np.float32))
+    step(callback, *infos, dones=tuple(dones.tolist()))
+    callback.on_rollout_end()
+    assert logger.averaged["racer/mean_speed"] == [7.0]
