@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from racer_env.errors import ConfigError
 from training.checkpoints.writing import replacing
 from training.console.arguments import LOGS_DIR
 from training.console.messages import command_line, say
@@ -33,14 +32,16 @@ def make_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_report, make_parser().parse_args(argv), needs=("matplotlib", "tensorboard", "jinja2", "pygame"))
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    if len(arguments.run) > 1:
+        compare = command_line(["python", "-m", "training.compare", *arguments.run])
+        parser.error(f"a report is of one run, got {len(arguments.run)}; compare them by: {compare}")
+    return run_script(_report, arguments, needs=("matplotlib", "tensorboard", "jinja2", "pygame"))
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    run, *others = arguments.run
-    if others:
-        compare = command_line(["python", "-m", "training.compare", *arguments.run])
-        raise ConfigError(f"a report is of one run, got {len(arguments.run)}; compare them by: {compare}")
+    run = arguments.run[0]
     folder = check_run_folder(run, arguments.logs_dir)
     from training.reports.page import make_page  # Matplotlib and TensorBoard take 1 s to load
 

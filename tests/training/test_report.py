@@ -288,9 +288,12 @@ def test_success_and_steering_have_curves(trained: Path) -> None:
 
 def test_several_runs_are_for_another_script(capsys: pytest.CaptureFixture[str]) -> None:
     """Which is named, as a command."""
-    assert report.main(["one", "two words"]) == 2
+    with pytest.raises(SystemExit) as left:
+        report.main(["one", "two words"])
+    assert left.value.code == 2
     assert capsys.readouterr().err == (
-        "error: a report is of one run, got 2; compare them by: python -m training.compare one 'two words'\n"
+        "error: a report is of one run, got 2; compare them by: python -m training.compare one 'two words' "
+        "(--help explains all arguments)\n"
     )
 
 

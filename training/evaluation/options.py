@@ -80,7 +80,6 @@ def make_parser() -> Parser:
         prog="python -m training.evaluate",
         description="Let a driver drive from the standing start, and measure it lap by lap.",
         examples=(
-            "python -m training.evaluate --model ppo_run_1_best",
             "python -m training.evaluate --model ppo_run_1_best sac_run_1_best pretrained --track-id all",
             "python -m training.evaluate --model pretrained --track-id all --random-starts 32 --stress",
         ),
