@@ -86,6 +86,14 @@ def test_the_table_and_the_json(sweep: Path, tmp_path: Path, capsys: pytest.Capt
     assert f"note: saved {path}" in captured.err
 
 
+def test_the_seed_of_the_tracks_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is not that of other scripts."""
+    with pytest.raises(SystemExit):
+        compare.main(["--help"])
+    words = " ".join(capsys.readouterr().out.split())
+    assert "seed of the generated tracks (default: 4711, or the next one that no run was trained on)" in words
+
+
 def test_a_best_model_that_is_missing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The comparison does without its drive."""
     write_run(tmp_path / "logs", "a", 0, [evaluation(1000, 100.0)])
@@ -98,7 +106,7 @@ def test_a_best_model_that_is_missing_is_told(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere"], "nothing to compare: none of nowhere in"),
+        (["nowhere"], "nothing to compare: no run 'nowhere' in"),
         (["a", "--no-drive", "--track-id", "track-01"], "do not go with --no-drive"),
         (["a", "--track-seed", "3", "--track-id", "track-01"], "--track-seed is of sets of generated tracks"),
         (["a", "--output", "."], "--output takes a file, and . is a folder"),
@@ -108,7 +116,7 @@ def test_a_best_model_that_is_missing_is_told(tmp_path: Path, capsys: pytest.Cap
 def test_what_cannot_be_compared(
     tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, and one line more than what is said about each run."""
+    """Exit code 2, and one line."""
     write_run(tmp_path / "logs", "a", 0, [evaluation(1000, 100.0)])
     assert compared(tmp_path, *arguments) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]

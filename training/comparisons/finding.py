@@ -13,7 +13,7 @@ from training.comparisons.measures import is_whole
 from training.console.arguments import MODELS_DIR
 from training.console.messages import count_of, in_short, note
 from training.runs.evaluations import read_evaluations
-from training.runs.folders import RECORD_NAME, records_of
+from training.runs.folders import RECORD_NAME, check_run_folder, records_of
 from training.sweeps.folders import SWEEP_NAME
 
 MAX_LINES = 10  # most lines about runs of one kind
@@ -86,13 +86,20 @@ def find_runs(names: Sequence[str], logs_dir: Path, models_dir: Path | None = No
     Raises:
         RunError: None of them can be compared.
     """
-    folders = [folder for name in names for folder in _folders(name, logs_dir)]
+    folders: list[Path] = []
     found, left_out = [], []
+    for name in names:
+        try:
+            folders += _folders(name, logs_dir)
+        except RunError as error:
+            left_out.append(str(error))
     for folder in dict.fromkeys(folders):
         try:
             found.append(_read(folder, logs_dir, models_dir))
         except RunError as error:
             left_out.append(str(error))
+    if not found and len(left_out) == 1:
+        raise RunError(f"nothing to compare: {left_out[0]}")
     _note_each(left_out, "left out")
     if not found:
         raise RunError(f"nothing to compare: none of {in_short(names)} in {logs_dir} is a run with evaluations")
@@ -111,18 +118,22 @@ def folder_of(name: str, logs_dir: Path) -> Path:
 
 
 def _folders(name: str, logs_dir: Path) -> list[Path]:
-    """Return the folders of the runs that a name stands for; that of a run may be missing."""
+    """Return the folders of the runs that a name stands for; that of a run may be missing.
+
+    Raises:
+        RunError: No folder matches a pattern, or a sweep has no runs yet.
+    """
     if any(character in name for character in "*?["):
         matching = [] if Path(name).is_absolute() else sorted(filter(Path.is_dir, logs_dir.glob(name)))
         if not matching:
-            note(f"nothing in {logs_dir} matches {name!r}")
+            raise RunError(f"nothing in {logs_dir} matches {name!r}")
         return [run for folder in matching for run in (_runs_in(folder) if is_sweep(folder) else [folder])]
     folder = folder_of(name, logs_dir)
     if not is_sweep(folder):
         return [folder]
     runs = _runs_in(folder)
     if not runs:
-        note(f"the sweep {name} has no runs yet")
+        raise RunError(f"the sweep {name} has no runs yet")
     return runs
 
 
@@ -139,8 +150,7 @@ def _read(folder: Path, logs_dir: Path, models_dir: Path | None) -> FoundRun:
     Raises:
         RunError: There is no such run, it has no whole record, or no evaluations.
     """
-    if not folder.is_dir():
-        raise RunError(f"no run {folder.name!r} in {folder.parent}")
+    check_run_folder(folder.name, folder.parent)
     records = [_record(path) for path in records_of(folder)]
     if not records:
         raise RunError(f"{folder} has no {RECORD_NAME}, so what it was trained with is not known")

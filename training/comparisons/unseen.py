@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from racer_env.tracks import Track, load_tracks
 from racer_env.tracks.names import expand_names, parse_generated
 from training.comparisons.finding import FoundRun
-from training.comparisons.options import CompareOptions
-
-FIRST_SEED = 4711  # tried first; the seeds of training are mostly small
+from training.comparisons.options import FIRST_SEED, CompareOptions
 
 
 def unseen_tracks(options: CompareOptions, runs: Sequence[FoundRun]) -> list[Track]:

@@ -21,13 +21,16 @@ MODELS_DIR = Path("models") if IS_INSTALLED else _from_here(PROJECT_ROOT / "mode
 LOGS_DIR = Path("logs") if IS_INSTALLED else _from_here(PROJECT_ROOT / "logs")
 
 
-def add_track_arguments(parser: argparse._ActionsContainer, default: str, config: str | None = None) -> None:
-    """Add --track-id, --tracks-dir and --config.
+def add_track_arguments(
+    parser: argparse._ActionsContainer, default: str, config: str | None = None, seed: str = "0"
+) -> None:
+    """Add --track-id, --track-seed, --tracks-dir and --config.
 
     Args:
         parser: Where they are added.
         default: What omitting --track-id means.
         config: What omitting --config means; None adds no --config.
+        seed: What omitting --track-seed means.
     """
     parser.add_argument(
         "--track-id",
@@ -38,7 +41,11 @@ def add_track_arguments(parser: argparse._ActionsContainer, default: str, config
         f"'procedural-oval:8' for so many generated ones (default: {default})",
     )
     parser.add_argument(
-        "--track-seed", type=whole_number(0), default=0, metavar="S", help="seed of the generated tracks (default: 0)"
+        "--track-seed",
+        type=whole_number(0),
+        default=0,
+        metavar="S",
+        help=f"seed of the generated tracks (default: {seed})",
     )
     parser.add_argument(
         "--tracks-dir", type=Path, metavar="DIR", help="folder with track files of your own (default: tracks/)"

@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from racer_env.errors import ModelError, RunError
-from training.checkpoints.files import PERIODIC, TAGGED, models_of
+from training.checkpoints.files import PERIODIC, TAGGED, models_of, run_of
 from training.checkpoints.leftovers import clear_leftovers
 from training.checkpoints.pruning import delete_model
 from training.checkpoints.writing import naming, without_link
@@ -79,7 +79,10 @@ def check_run_folder(run: str, logs_dir: Path) -> Path:
     folder = logs_dir / run
     if not run or not folder.is_dir():
         runs = sorted(path.name for path in logs_dir.glob("*") if path.is_dir())
-        there = f"there are: {', '.join(runs[:8])}" if runs else "python -m training.train_ppo makes one"
+        more = f" and {len(runs) - 8:,} more" if len(runs) > 8 else ""
+        there = f"there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
+        if run_of(Path(run)) in runs:
+            there = f"that is the name of a model of the run {run_of(Path(run))}"
         raise RunError(f"no run {run!r} in {logs_dir}; {there}")
     return folder
 

@@ -59,6 +59,19 @@ def test_a_run_of_a_sweep_without_a_record_is_told_too(tmp_path: Path, capsys: p
     assert "trial_0001_seed_0 has no config.json" in capsys.readouterr().err
 
 
+def test_a_single_name_of_no_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the runs that there are; the name of a model says which run it is of."""
+    write_run(tmp_path, "quick", 0, LINES)
+    write_run(tmp_path, "slow", 0, LINES)
+    with pytest.raises(RunError, match=r"^nothing to compare: no run 'nope' in .*; there are: quick, slow$"):
+        find_runs(["nope"], tmp_path)
+    with pytest.raises(RunError, match=r"no run 'quick_best' in .*; that is the name of a model of the run quick$"):
+        find_runs(["quick_best"], tmp_path)
+    with pytest.raises(RunError, match=r"^nothing to compare: nothing in .* matches 'x\*'$"):
+        find_runs(["x*"], tmp_path)
+    assert capsys.readouterr().err == ""
+
+
 def test_nothing_to_compare_is_an_error(tmp_path: Path) -> None:
     """If there is none at all."""
     with pytest.raises(RunError, match=r"nothing to compare: none of a, b in .* is a run with evaluations"):

@@ -8,8 +8,8 @@ import pytest
 
 from tests.training.comparisons.logs import evaluation, write_run
 from training.comparisons.finding import find_runs
-from training.comparisons.options import parse_options
-from training.comparisons.unseen import FIRST_SEED, unseen_tracks
+from training.comparisons.options import FIRST_SEED, parse_options
+from training.comparisons.unseen import unseen_tracks
 
 
 @pytest.mark.parametrize(
