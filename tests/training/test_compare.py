@@ -11,6 +11,7 @@ from tests.browser import BROWSER, addresses_in, shown
 from tests.training.comparisons.logs import evaluation, write_run, write_setting
 from tests.training.comparisons.test_search import journal
 from training import compare
+from training.comparisons.words import OTHER_COURSES
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -84,6 +85,19 @@ def test_the_table_and_the_json(sweep: Path, tmp_path: Path, capsys: pytest.Capt
     assert [each["label"] for each in document["settings"]] == ["PPO learning_rate=1", "PPO learning_rate=2"]
     assert next(iter(document["searches"][0]["importance"])) == "learning_rate"
     assert f"note: saved {path}" in captured.err
+
+
+def test_settings_on_other_tracks_are_said_to_be_so_on_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And on the screen; single numbers have no intervals to be explained."""
+    for name, track in (("a", "track-01"), ("b", "track-02")):
+        write_run(tmp_path / "logs", name, 0, [evaluation(1000, 100.0)], arguments={"eval_track_id": [track]})
+    assert compared(tmp_path, "a", "b", "--no-drive") == 0
+    content = html.unescape((tmp_path / "logs" / "compare.html").read_text(encoding="utf-8"))
+    assert OTHER_COURSES in content
+    assert "below it the interquartile mean" not in content
+    assert capsys.readouterr().out.count(OTHER_COURSES) == 1
 
 
 def test_the_seed_of_the_tracks_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,6 @@ from training.comparisons.finding import FoundRun
 from training.comparisons.grouping import Setting, group
 from training.comparisons.measures import MEASURES, PACE, Measure, best_of, number
 from training.comparisons.spread import Spread, spreads
-from training.console.messages import note
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,6 @@ def compare(runs: Sequence[FoundRun], rank: Measure = PACE) -> Comparison:
         Compared(setting, {key: table[index] for key, table in tables.items()})
         for index, setting in enumerate(settings)
     ]
-    _note_courses(settings)
     return Comparison(sorted(compared, key=lambda each: _order(each, rank)), rank)
 
 
@@ -81,13 +79,3 @@ def _order(compared: Compared, rank: Measure) -> tuple[float, float]:
     rewards = [number(best_of(run.evaluations), "mean_reward") for run in runs]
     known = [reward for reward in rewards if reward is not None]
     return median if rank.is_less_better else -median, -sum(known) / len(known) if known else math.inf
-
-
-def _note_courses(settings: Sequence[Setting]) -> None:
-    """Say so if settings were evaluated differently: their figures are then not of the same drive."""
-    courses = {
-        str([setting.values.get(name) for name in ("eval_track_id", "eval_laps", "eval_random_starts", "tracks")])
-        for setting in settings
-    }
-    if len(courses) > 1:
-        note("the settings were not all evaluated on the same tracks: lap times there are not to be compared")

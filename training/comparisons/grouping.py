@@ -48,6 +48,13 @@ class Setting:
         """Seeds of the runs."""
         return tuple(run.seed for run in self.runs)
 
+    @property
+    def course(self) -> str:
+        """What its evaluations drove: tracks, laps and random starts."""
+        named, seed = self.values.get("eval_track_id"), self.values.get("track_seed")
+        tracks = [named, seed if ":" in str(named) else None] if named else [self.values.get(TRACKS), None]
+        return str([*tracks, self.values.get("eval_laps"), self.values.get("eval_random_starts")])
+
 
 def group(runs: Sequence[FoundRun]) -> list[Setting]:
     """Return the settings of runs, in the order of their first runs; of two equal runs, say which is left out."""

@@ -9,7 +9,7 @@ from training.comparisons.driving import Driven
 from training.comparisons.grouping import differing, shown
 from training.comparisons.measures import MEASURES, Measure
 from training.comparisons.search import MIN_TRIALS, Search
-from training.comparisons.table import parts
+from training.comparisons.table import has_intervals, parts
 from training.console.messages import count_of, in_short
 from training.console.tracks import known_tracks
 from training.drives.output import driven_by
@@ -44,6 +44,7 @@ def make_page(
         measures=[measure.title for measure in MEASURES],
         rows=[_row(each) for each in settings[:MAX_ROWS]],
         more=max(0, len(settings) - MAX_ROWS),
+        has_intervals=has_intervals(settings[:MAX_ROWS]),
         differs=_differs(settings[:MAX_ROWS]),
         intervals=embedded(charts.intervals(comparison)),
         curves=list(_curves(settings)),

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from racer_env.printable import printable
 from training.comparisons.comparison import Compared, Comparison
 from training.comparisons.driving import Driven
-from training.comparisons.measures import CLEAN_LAPS, LAP_TIME, OFF_ROAD, PACE, REVERSALS, SECONDS, STEPS, Measure
+from training.comparisons.measures import (
+    CLEAN_LAPS,
+    LAP_TIME,
+    MEASURES,
+    OFF_ROAD,
+    PACE,
+    REVERSALS,
+    SECONDS,
+    STEPS,
+    Measure,
+    best_of,
+)
 from training.comparisons.spread import Spread
 from training.console.messages import count_of, in_short
 from training.evaluation.tables import side_by_side
@@ -18,14 +29,15 @@ _TABLES = ((PACE, LAP_TIME, CLEAN_LAPS), (STEPS, SECONDS), (REVERSALS, OFF_ROAD)
 def settings_table(comparison: Comparison) -> list[str]:
     """Return the lines of the tables, a row for each of the best settings."""
     shown = comparison.settings[:MAX_ROWS]
-    lines = [
-        f"{count_of(len(comparison.settings), 'setting')} by {comparison.rank.title}; in each cell the median over the "
-        "seeds | the interquartile mean (its 95 % interval); - is never"
-    ]
+    cells = "; in each cell the median over the seeds | the interquartile mean (its 95 % interval)"
+    by = f"{count_of(len(comparison.settings), 'setting')} by {comparison.rank.title}"
+    lines = [f"{by}{cells if has_intervals(shown) else ''}; - is never"]
     for measures in _TABLES:
         lines += _lines(shown, measures)
     if len(comparison.settings) > len(shown):
         lines.append(f"and {count_of(len(comparison.settings) - len(shown), 'setting')} more; --json has them all")
+    if any(best_of(run.evaluations)["episodes"] > 1 for each in shown for run in each.setting.runs):
+        lines.append("lap time is the best lap where an evaluation is of one track, and else the mean of all laps")
     return lines
 
 
@@ -39,6 +51,11 @@ def drivers_table(driven: Sequence[Driven]) -> list[str]:
         *side_by_side([(each.label, each.evaluation.by_track) for each in driven]),
         *known,
     ]
+
+
+def has_intervals(settings: Sequence[Compared]) -> bool:
+    """Return whether any cell of the tables is more than a median."""
+    return any(len(parts(each.of(measure), measure)) > 1 for each in settings for measure in MEASURES)
 
 
 def parts(spread: Spread, measure: Measure) -> list[str]:

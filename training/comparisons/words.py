@@ -9,16 +9,22 @@ from training.console.messages import count_of
 
 MANY = 10  # settings from which the best one is likely to owe some of its rank to luck
 MAX_RIVALS = 3  # most settings that the best one is compared with, those next to it
+OTHER_COURSES = (
+    "the settings were not all evaluated on the same tracks with the same laps and random starts: where these differ, "
+    "neither figures nor rank say which one is better, and no sentence compares them"
+)
 
 
 def sentences(comparison: Comparison) -> list[str]:
     """Return what can be said about the best setting and those next to it: which one is better, and how surely."""
-    best, *rivals = comparison.settings[: 1 + MAX_RIVALS]
-    found = list(_about_seeds([best, *rivals]))
+    best, *others = comparison.settings
+    rivals = [each for each in others if each.setting.course == best.setting.course]
+    found = [OTHER_COURSES] if len({each.setting.course for each in comparison.settings}) > 1 else []
+    found += _about_seeds(comparison.settings[: 1 + MAX_RIVALS])
     if len(comparison.settings) > MANY:
         found.append(f"the best of {len(comparison.settings):,} settings is lucky too: train it again, with new seeds")
     for measure in dict.fromkeys((comparison.rank, LAP_TIME, STEPS)):
-        found += [pair_in_words(best, rival, measure) for rival in rivals]
+        found += [pair_in_words(best, rival, measure) for rival in rivals[:MAX_RIVALS]]
     return found
 
 

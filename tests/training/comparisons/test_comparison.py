@@ -75,9 +75,16 @@ def test_the_document_has_every_seed(tmp_path: Path) -> None:
     assert document["ranked_by"] == "pace_less_costs"
 
 
-def test_evaluations_on_different_tracks_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Their lap times say nothing about each other."""
-    write_setting(tmp_path, "a", [100.0])
-    write_setting(tmp_path, "b", [100.0], arguments={"eval_track_id": ["track-02"]})
-    comparison_of(tmp_path)
-    assert "not all evaluated on the same tracks" in capsys.readouterr().err
+@pytest.mark.parametrize(("seeds", "is_told"), [(1, False), (2, True)])
+def test_intervals_are_explained_where_there_are_some(tmp_path: Path, seeds: int, is_told: bool) -> None:
+    """Cells of one seed are single numbers."""
+    write_setting(tmp_path, "a", [100.0] * seeds)
+    assert ("interquartile mean" in settings_table(comparison_of(tmp_path))[0]) == is_told
+
+
+@pytest.mark.parametrize(("tracks", "is_told"), [(1, False), (2, True)])
+def test_what_a_lap_time_is_on_several_tracks_is_told(tmp_path: Path, tracks: int, is_told: bool) -> None:
+    """It is the mean there, and elsewhere the best lap."""
+    line = evaluation(1000, 100.0, episodes=tracks, mean_lap_time_sec=11.0)
+    write_run(tmp_path, "a", 0, [line])
+    assert (settings_table(comparison_of(tmp_path))[-1].startswith("lap time is the best lap")) == is_told

@@ -6,7 +6,7 @@ import pytest
 
 from tests.training.comparisons.logs import comparison_of, evaluation, write_run, write_setting
 from training.comparisons.measures import LAP_TIME, PACE, STEPS, Measure
-from training.comparisons.words import MANY, pair_in_words, sentences
+from training.comparisons.words import MANY, OTHER_COURSES, pair_in_words, sentences
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -50,6 +50,46 @@ def test_settings_without_a_common_seed_are_not_paired(tmp_path: Path) -> None:
         "PPO and SAC share no seed; lap time in s, medians: 10.00 against 20.00; the intervals do not overlap"
         in sentences(comparison_of(tmp_path))
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_other"),
+    [
+        ({"eval_track_id": ["track-02"]}, True),
+        ({"eval_laps": 5}, True),
+        ({"eval_random_starts": 4}, True),
+        ({"eval_track_id": ["track-01"]}, False),
+        ({"track_seed": 3}, False),
+    ],
+)
+def test_no_sentence_compares_what_was_evaluated_on_another_course(
+    tmp_path: Path, arguments: dict[str, object], is_other: bool
+) -> None:
+    """It is said why; the tracks of training are those of the evaluations unless others are named."""
+    usual = {"eval_laps": 3, "eval_random_starts": 0, "eval_track_id": [], "track_seed": 0}
+    write_setting(tmp_path, "a", [100.0] * 5, arguments=usual)
+    write_setting(tmp_path, "b", [90.0] * 5, arguments={**usual, **arguments})
+    found = sentences(comparison_of(tmp_path))
+    assert (found == [OTHER_COURSES]) == is_other
+    assert any("keeps a better pace than" in sentence for sentence in found) != is_other
+
+
+def test_generated_tracks_to_evaluate_on_are_those_of_their_seed(tmp_path: Path) -> None:
+    """A set of the same name is another one with another seed."""
+    for seed in (0, 1):
+        arguments = {"eval_track_id": ["procedural:8"], "track_seed": seed}
+        write_setting(tmp_path, f"s{seed}", [100.0], arguments=arguments)
+    assert OTHER_COURSES in sentences(comparison_of(tmp_path))
+
+
+def test_the_best_one_is_compared_with_those_next_to_it_on_its_course(tmp_path: Path) -> None:
+    """Others between them do not take their place."""
+    for index in range(4):
+        elsewhere = {"arguments": {"eval_track_id": ["track-02"]}, "hyperparameters": {"gamma": index}}
+        write_setting(tmp_path, f"r{index}", [90.0 + index], algorithm="SAC", **elsewhere)
+    write_setting(tmp_path, "best", [200.0], arguments={"eval_track_id": []})
+    write_setting(tmp_path, "last", [10.0], arguments={"eval_track_id": []}, algorithm="TD3")
+    assert "PPO keeps a better pace than TD3 in 1 of 1 seed" in sentences(comparison_of(tmp_path))
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, ["one seed has"]), (3, ["an interval from"]), (5, [])])
