@@ -131,9 +131,17 @@ class Coordinator:
         waiting = self._study.asked - len(self._trials)
         return waiting * len(self._sweep.seeds) + sum(trial.done_share() for trial in self._trials)
 
+    def _counts(self) -> str:
+        """Return how many trials are done, and where these have several runs, how many runs are over."""
+        trials = f"{counts_in_words(self._study)} of {self._sweep.trials} trials"
+        seeds = len(self._sweep.seeds)
+        on_the_way = sum(not run.is_over for trial in self._trials for run in trial.runs.values())
+        runs = f" and {self._study.asked * seeds - on_the_way} of {self._sweep.trials * seeds} runs"
+        return f"{trials}{runs if seeds > 1 else ''} done"
+
     def _in_words(self) -> str:
         results = results_of(self._sweep, self._study)
         best = "none with clean laps yet"
         if results:
             best = f"best {self._sweep.objective.in_words(results[0].median)}, trial {results[0].number}"
-        return f"{counts_in_words(self._study)} of {self._sweep.trials} trials done; {best}"
+        return f"{self._counts()}; {best}"

@@ -10,7 +10,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class SweepProgress:
-    """A bar at the bottom of a terminal; elsewhere, a line now and then."""
+    """A bar at the bottom of a terminal; elsewhere, a line now and then, but none at the end, which the sweep tells."""
 
     def __init__(self, total: float, done: float) -> None:
         """Begin to show.
@@ -30,14 +30,14 @@ class SweepProgress:
 
         Args:
             done: How many runs are done; those on the way count in part.
-            words: Trials done, and the best so far.
+            words: Trials and runs done, and the best so far.
             is_new: Whether a trial has ended since, so that a line is due.
         """
         line = f"{words}; {self._left_in_words(done)}"
         if self._bar is not None:
             self._bar.n = min(done, self._total)
             self._bar.set_description_str(line)
-        elif is_new or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+        elif done < self._total and (is_new or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES):
             self._last_line = time.monotonic()
             print(line, flush=True)
 

@@ -100,6 +100,14 @@ def test_a_search_begins_with_the_settings_as_they_are(tmp_path: Path) -> None:
     assert settings(pool.orders[1])["gamma"] != 0.99
 
 
+def test_runs_are_counted_too(space: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """So that movement is seen; what is done at the end is not for the progress to tell."""
+    sweep, study = make_sweep(tmp_path, "--search", space, "--seeds", "3", *SHORT, trials=2)
+    carry_out(sweep, study, PretendingPool(by_seed, workers=4))
+    lines = [each for each in capsys.readouterr().out.splitlines() if " done; " in each]
+    assert [each.partition(";")[0] for each in lines] == ["1 of 2 trials and 4 of 6 runs done"]
+
+
 def test_workers_are_kept_busy_with_the_runs_of_several_trials(space: str, tmp_path: Path) -> None:
     """The pool makes sure that there are no more than there are workers."""
     sweep, study = make_sweep(tmp_path, "--search", space, "--seeds", "3", *SHORT, trials=2)
