@@ -71,16 +71,16 @@ def clean_share(figures: Figures) -> float:
     return (number(figures, "clean_laps") or 0.0) / (number(figures, "laps_asked") or 1.0)
 
 
-def _judged(objective: str, key: str, title: str, better: str, form: str) -> Measure:
+def _judged(objective: str, key: str, better: str, form: str) -> Measure:
     """Return a measure that sweeps judge by too."""
     found = OBJECTIVES[objective]
-    return Measure(key, title, found.value_of, found.is_less_better, better, form)
+    return Measure(key, found.title, found.value_of, found.is_less_better, better, form)
 
 
-PACE = _judged("pace", "pace_less_costs", "pace less costs in units/s", "keeps a better pace than", ".1f")
-LAP_TIME = _judged("lap-time", "lap_time_sec", "lap time in s", "is faster than", ".2f")
-STEPS = _judged("steps", "steps_to_competence", "steps to competence", "needs fewer steps than", ",.0f")
-SECONDS = _judged("seconds", "seconds_to_competence", "seconds to competence", "needs fewer seconds than", ".1f")
+PACE = _judged("pace", "pace_less_costs", "keeps a better pace than", ".1f")
+LAP_TIME = _judged("lap-time", "lap_time_sec", "is faster than", ".2f")
+STEPS = _judged("steps", "steps_to_competence", "needs fewer steps than", ",.0f")
+SECONDS = _judged("seconds", "seconds_to_competence", "needs fewer seconds than", ".1f")
 CLEAN_LAPS = Measure(
     "clean_laps_share", "clean laps", lambda every: clean_share(best_of(every)), False, "laps more cleanly than", ".0%"
 )

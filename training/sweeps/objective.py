@@ -19,6 +19,7 @@ class Objective:
     Attributes:
         name: Its name on the command line.
         about: What it is.
+        title: Name with its unit, for a column.
         is_less_better: Whether the smaller number is the better one.
         digits: How many digits of a value are shown.
         unit: Its unit.
@@ -28,6 +29,7 @@ class Objective:
 
     name: str
     about: str
+    title: str
     is_less_better: bool
     digits: int
     unit: str
@@ -36,7 +38,7 @@ class Objective:
 
     def value_of(self, evaluations: Iterable[Evaluation]) -> float | None:
         """Return the value of a run by its evaluations so far; None if it has not got there, which is the worst."""
-        whole = [line for line in evaluations if _is_whole(line)]
+        whole = [line for line in evaluations if is_whole(line)]
         return self.find(whole) if whole else None
 
     def median(self, values: Iterable[float | None]) -> float | None:
@@ -62,19 +64,20 @@ class Objective:
         return "none" if value is None else f"{value:,.{self.digits}f}"
 
 
-def _is_whole(line: Evaluation) -> bool:
+def is_whole(line: Evaluation) -> bool:
+    """Return whether a line is an evaluation with a score, as training writes it."""
     score = line.get("score")
     return isinstance(score, list) and len(score) == 3 and all(name in line for name in ("success", "laps_asked"))
 
 
-def _best(evaluations: Sequence[Evaluation]) -> Evaluation:
-    """Return the evaluation of the run's best model."""
+def best_of(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Return the evaluation of a run's best model, of whole ones: the first one with the greatest score."""
     return max(evaluations, key=lambda line: [*map(float, line["score"])])
 
 
 def _lap_time(evaluations: Sequence[Evaluation]) -> float | None:
     """Return the best lap of the best model; where it drives several tracks, the mean of its laps on all of them."""
-    best = _best(evaluations)
+    best = best_of(evaluations)
     if best["success"] < 1:
         return None
     seconds: float | None = best["best_lap_time_sec" if best["episodes"] == 1 else "mean_lap_time_sec"]
@@ -83,7 +86,7 @@ def _lap_time(evaluations: Sequence[Evaluation]) -> float | None:
 
 def _pace(evaluations: Sequence[Evaluation]) -> float | None:
     """Return the pace of the best model less its costs, times the share of its laps and starts that were clean."""
-    best = _best(evaluations)
+    best = best_of(evaluations)
     shares = [best["clean_laps"] / best["laps_asked"], *(best[name] for name in STARTS if best.get(name) is not None)]
     return float(best["score"][1]) * statistics.fmean(shares) or None
 
@@ -98,9 +101,18 @@ def _first(name: str) -> Callable[[Sequence[Evaluation]], float | None]:
 
 
 _ALL = (
-    Objective("pace", "pace of the best model less its costs", False, 2, "units/s", False, _pace),
-    Objective("lap-time", "lap time of the best model", True, 2, "s", False, _lap_time),
-    Objective("steps", "steps to an evaluation with all laps clean", True, 0, "steps", True, _first("steps")),
-    Objective("seconds", "seconds to an evaluation with all laps clean", True, 1, "s", True, _first("seconds")),
+    Objective(
+        *("pace", "pace of the best model less its costs", "pace less costs in units/s"),
+        *(False, 2, "units/s", False, _pace),
+    ),
+    Objective("lap-time", "lap time of the best model", "lap time in s", True, 2, "s", False, _lap_time),
+    Objective(
+        *("steps", "steps to an evaluation with all laps clean", "steps to competence"),
+        *(True, 0, "steps", True, _first("steps")),
+    ),
+    Objective(
+        *("seconds", "seconds to an evaluation with all laps clean", "seconds to competence"),
+        *(True, 1, "s", True, _first("seconds")),
+    ),
 )
 OBJECTIVES = {objective.name: objective for objective in _ALL}

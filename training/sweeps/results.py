@@ -13,13 +13,16 @@ from training.checkpoints.files import BEST, model_path
 from training.checkpoints.writing import replacing
 from training.console.arguments import LOGS_DIR
 from training.console.messages import command_line, count_of, in_short
+from training.runs.evaluations import read_evaluations
 from training.runs.options import defaults
 from training.sweeps.bases import Base
 from training.sweeps.folders import BEST_NAME
+from training.sweeps.objective import best_of, is_whole
 from training.sweeps.study import Study
 from training.sweeps.trial import Sweep, settings_in_words
 
 MAX_SHOWN = 10  # trials in the table
+FAR_OFF_ROAD = 0.1  # share of its time off the road from which a driver is told
 COUNTED = (
     ("done", TrialState.COMPLETE),
     ("ended early", TrialState.PRUNED),
@@ -45,6 +48,10 @@ class Result:
     weights: dict[str, Any]
     values: dict[int, float | None]
     median: float
+
+    def run(self, seed: int) -> str:
+        """Return the name of the run of a seed."""
+        return f"trial_{self.number:04d}_seed_{seed}"
 
 
 def results_of(sweep: Sweep, study: Study) -> list[Result]:
@@ -72,9 +79,9 @@ def counts_in_words(study: Study) -> str:
 
 
 def table(sweep: Sweep, results: list[Result]) -> Iterator[str]:
-    """Yield the lines of a table of the best trials."""
+    """Yield the lines of a table of the best trials, and what its figures do not show of the best one's drivers."""
     short = sweep.objective.in_short
-    header = ["trial", f"median, {sweep.objective.unit}", *(f"seed {seed}" for seed in sweep.seeds), "setting"]
+    header = ["trial", f"{sweep.objective.title}, median", *(f"seed {seed}" for seed in sweep.seeds), "setting"]
     rows = [
         [str(each.number), short(each.median), *map(short, each.values.values()), _setting(sweep, each)]
         for each in results[:MAX_SHOWN]
@@ -85,6 +92,24 @@ def table(sweep: Sweep, results: list[Result]) -> Iterator[str]:
         yield "  ".join([*cells, row[-1]])
     if len(results) > MAX_SHOWN:
         yield f"and {count_of(len(results) - MAX_SHOWN, 'more trial')}"
+    faults = _faults_of(sweep, results[0])
+    if faults:
+        yield f"not all drivers of the best setting lap cleanly and on the road: {in_short(faults)}"
+
+
+def _faults_of(sweep: Sweep, best: Result) -> list[str]:
+    """Return which drivers of a trial do not drive all laps cleanly, or are much off the road, and what they do."""
+    found = []
+    for seed in best.values:
+        evaluations = [line for line in read_evaluations(sweep.logs_dir / best.run(seed)) if is_whole(line)]
+        if not evaluations:
+            continue
+        driven = best_of(evaluations)
+        off_road = driven.get("off_track_share", 0.0)
+        if driven["clean_laps"] < driven["laps_asked"] or off_road >= FAR_OFF_ROAD:
+            laps = f"{driven['clean_laps']} of {count_of(driven['laps_asked'], 'lap')} clean"
+            found.append(f"seed {seed} ({laps}, {off_road:.0%} off the road)")
+    return found
 
 
 def _setting(sweep: Sweep, result: Result) -> str:
@@ -135,7 +160,7 @@ def _config(base: Base, best: Result) -> dict[str, Any]:
 def commands(sweep: Sweep, best: Result) -> Iterator[str]:
     """Yield what to look at, each with its command."""
     seed = min(best.values, key=lambda seed: sweep.objective.rank(best.values[seed]))
-    model = model_path(sweep.models_dir, f"trial_{best.number:04d}_seed_{seed}", BEST)
+    model = model_path(sweep.models_dir, best.run(seed), BEST)
     evaluate = ["python", "-m", "training.evaluate", "--model", str(model), *best.base.run.track_flags]
     logs = sweep.logs_dir.parent
     compare = ["python", "-m", "training.compare", sweep.name, *(["--logs-dir", str(logs)] if logs != LOGS_DIR else [])]
