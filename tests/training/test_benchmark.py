@@ -126,4 +126,4 @@ def test_evaluation_is_measured_beside_pytorch(track: Track) -> None:
 def test_training_is_not_measured_over_a_bridge(capsys: pytest.CaptureFixture[str]) -> None:
     """Nor what else is about steps alone."""
     assert main(["--training", "--engine"]) == 2
-    assert "--training and --evaluation drive the embedded simulator" in capsys.readouterr().err
+    assert "--training and --evaluation drive cars of their own" in capsys.readouterr().err
