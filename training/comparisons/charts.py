@@ -90,12 +90,7 @@ def learning_curve(settings: Sequence[Compared], chart: Chart, over: str) -> Fig
             is_empty = False
     if is_empty:
         return None
-    if chart.is_share:
-        axes.set_ylim(-0.05, 1.05)
-    axes.set_title(chart.title, loc="left")
-    axes.legend(frameon=False, fontsize=8)
-    clean(axes)
-    horizontal.label_axis(axes, over)
+    horizontal.finish_curves(axes, chart.title, chart.is_share, over)
     return figure
 
 

@@ -1,8 +1,10 @@
-"""The horizontal axes of learning curves: environment steps, and minutes of training."""
+"""The axes of learning curves, over environment steps or over minutes of training."""
 
 from typing import TYPE_CHECKING
 
 from matplotlib.ticker import EngFormatter, MultipleLocator
+
+from training.drives.plots import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,3 +23,13 @@ def label_axis(axes: "Axes", over: str) -> None:
     if over == STEPS:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlim(left=0)
+
+
+def finish_curves(axes: "Axes", title: str, is_share: bool, over: str) -> None:
+    """Give learning curves that are drawn their title, legend and axes; a share's runs from 0 to 1."""
+    if is_share:
+        axes.set_ylim(-0.05, 1.05)
+    axes.set_title(title, loc="left")
+    axes.legend(frameon=False, fontsize=8)
+    clean(axes)
+    label_axis(axes, over)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from training.drives.plots import DRIVERS, GREY, clean, new_figure
-from training.reports.axes import STEPS, label_axis
+from training.reports.axes import STEPS, finish_curves, label_axis
 from training.reports.run_log import RunLog
 
 if TYPE_CHECKING:
@@ -117,12 +117,7 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
             is_empty = False
     if is_empty:
         return None
-    if chart.is_share:
-        axes.set_ylim(-0.05, 1.05)
-    axes.set_title(chart.title, loc="left")
-    axes.legend(frameon=False, fontsize=8)
-    clean(axes)
-    label_axis(axes, over)
+    finish_curves(axes, chart.title, chart.is_share, over)
     _draw_marks(axes, log, over, marks)
     return figure
 
