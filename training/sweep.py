@@ -10,7 +10,8 @@ from training.sweeps.options import SweepOptions, parse
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and return its exit code."""
-    return run_script(_sweep, parse(sys.argv[1:] if argv is None else argv), needs=(*NEEDS, "optuna"))
+    options = parse(sys.argv[1:] if argv is None else argv)
+    return run_script(_sweep, options, needs=(*NEEDS, "optuna", *(["ray"] if options.ray is not None else [])))
 
 
 def _sweep(options: SweepOptions) -> int:

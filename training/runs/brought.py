@@ -171,7 +171,9 @@ def _carried(kind: str, resumed: ModelData, logs_dir: Path) -> Brought | None:
     if known not in recorded_values(logs_dir, resumed, kind):
         raise ConfigError(f"{what}, of which no record of its run in {logs_dir} tells; {out}")
     place, _, attribute = known["name"].rpartition(":")
-    name = f"{known['file'] if place.endswith('.py') else place}:{attribute}"
+    is_file = place.endswith(".py")
+    # A run that was trained on another machine, or whose folder was moved, finds the file where its name leads.
+    name = f"{known['file'] if is_file and Path(known['file']).is_file() else place}:{attribute}"
     try:
         found = bring(kind, name, known["digest"])
     except ConfigError as error:

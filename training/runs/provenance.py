@@ -1,12 +1,12 @@
 """The record of what a run was started with, in its folder: enough to trace a driver later and to repeat the run."""
 
 import json
+import os
 import platform
 import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from training.runs.brought import documents_of
 from training.runs.folders import record_path
 from training.runs.plan import Plan
 from training.runs.run import Run
+from training.runs.versions import package_versions, python_version
 
-_PACKAGES = ("stable-baselines3", "torch", "gymnasium", "numpy", "numba", "websocket-client", "tensorboard")
+COMMIT_VARIABLE = "TOP_DOWN_RACER_COMMIT"  # environment variable that tells it to copies, which have no history
 
 
 def write_record(plan: Plan, run: Run) -> Path:
@@ -67,22 +68,17 @@ def surroundings() -> dict[str, Any]:
     """Return the time, the versions of packages, and the commit."""
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
+        "python": python_version(),
         "platform": platform.platform(),
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": package_versions(),
         "commit": _commit(),
     }
 
 
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _commit() -> str | None:
-    """Return the project's commit, with "-dirty" if files differ from it; None if it is not a clone."""
+    """Return the project's commit, with "-dirty" if files differ from it; None if it is neither a clone nor told."""
+    if COMMIT_VARIABLE in os.environ:
+        return os.environ[COMMIT_VARIABLE] or None
     git = shutil.which("git")
     if git is None or IS_INSTALLED:  # packages installed by pip may lie inside another project's clone
         return None

@@ -10,7 +10,7 @@ from training.sweeps.results import counts_in_words, results_of, write_best
 from training.sweeps.study import WHOLE, Study
 from training.sweeps.trial import Sweep, SweepTrial, settings_in_words
 
-MAX_ATTEMPTS = 2  # of a run whose process is gone
+MAX_ATTEMPTS = 2  # of a run whose process is gone, not counting those that went with their machine
 POLL_S = 1.0  # seconds between looks at the time
 
 
@@ -84,8 +84,11 @@ class Coordinator:
 
     def _end_run(self, trial: SweepTrial, seed: int, event: Ended) -> None:
         run = trial.runs[seed]
+        if event.machine_is_gone:
+            run.attempts -= 1
         if event.is_lost and run.attempts < MAX_ATTEMPTS:
-            say(f"{event.run}: {event.why_failed}; it is tried once more")
+            again = "trained elsewhere" if event.machine_is_gone else "tried once more"
+            say(f"{event.run}: {event.why_failed}; it is {again}")
             run.has_begun = False
             return
         trial.end_run(seed, event.why_failed)

@@ -76,6 +76,12 @@ class LocalPool(Pool):
             idle.train(self._waiting.popleft())
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)  # only some systems have it
+    return len(usable(0)) if usable is not None else os.cpu_count() or 1
+
+
 class _Worker:
     """A process, and what it is doing.
 

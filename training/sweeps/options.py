@@ -1,7 +1,6 @@
 """The command line of a sweep: options of its own, and those of the training scripts, which its runs are given."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from training.sweeps.objective import OBJECTIVES
 SAMPLERS, PRUNERS = ("tpe", "random", "grid"), ("median", "halving", "none")
 DEFAULT_TRIALS = 20
 MAX_WORKERS = 1024
-WITH_RESUME = ("resume", "trials", "workers", "models_dir", "logs_dir")
+WITH_RESUME = ("resume", "trials", "workers", "ray", "models_dir", "logs_dir")
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,7 @@ class SweepOptions:
     """The options of a sweep; ``make_parser`` says what each one means.
 
     Attributes:
+        workers: Most runs at once; None is one for each core.
         arguments: The command line that the sweep was begun with.
         training: Those of its arguments that are options of the training scripts.
     """
@@ -39,7 +39,8 @@ class SweepOptions:
     sampler: str
     pruner: str
     objective: str
-    workers: int
+    workers: int | None
+    ray: str | None
     models_dir: Path
     logs_dir: Path
     arguments: list[str]
@@ -49,12 +50,6 @@ class SweepOptions:
     def all_seeds(self) -> list[int]:
         """The seeds of every trial."""
         return [*range(self.seed, self.seed + self.seeds)]
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    usable = getattr(os, "sched_getaffinity", None)  # only some systems have it
-    return len(usable(0)) if usable is not None else os.cpu_count() or 1
 
 
 def make_parser() -> Parser:
@@ -142,14 +137,19 @@ def _add_sweep(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--resume",
         metavar="NAME",
-        help="go on with a sweep, as it was begun; only --trials, --workers and the folders may be named too",
+        help="go on with a sweep, as it was begun; only --trials, --workers, --ray and the folders may be named too",
     )
     group.add_argument(
         "--workers",
         type=whole_number(1, MAX_WORKERS),
-        default=cores(),
         metavar="N",
-        help="runs that are trained side by side (default: as many as there are cores)",
+        help="most runs that are trained side by side (default: as many as there are cores)",
+    )
+    group.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="train on the machines of a Ray cluster: HOST:PORT, or auto for the one that this machine belongs to, see "
+        "docs/sweeps.md (default: on this machine alone)",
     )
     group.add_argument("--models-dir", type=Path, default=MODELS_DIR, help="folder of models (default: models/)")
     group.add_argument("--logs-dir", type=Path, default=LOGS_DIR, help="folder of logs (default: logs/)")

@@ -69,11 +69,13 @@ class Ended:
         run: Name of the run.
         why_failed: What went wrong, in one line; None if the run was trained, also if it was ended early.
         is_lost: Whether the process that trained it is gone, so that another attempt may do better.
+        machine_is_gone: Whether the whole machine is, which is no fault of the run.
     """
 
     run: str
     why_failed: str | None = None
     is_lost: bool = False
+    machine_is_gone: bool = False
 
 
 Event = Began | Evaluated | Ended

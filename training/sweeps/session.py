@@ -15,9 +15,10 @@ from training.runs.provenance import surroundings
 from training.sweeps.bases import Base, check_unchanged, make_bases
 from training.sweeps.coordinator import Coordinator
 from training.sweeps.folders import claim, hold_sweep, read_sweep, write_sweep
-from training.sweeps.local_pool import LocalPool
+from training.sweeps.local_pool import LocalPool, cores
 from training.sweeps.objective import OBJECTIVES
 from training.sweeps.options import DEFAULT_TRIALS, SweepOptions, parse
+from training.sweeps.pool import Pool
 from training.sweeps.results import commands, counts_in_words, results_of, table, write_best
 from training.sweeps.study import Study
 from training.sweeps.trial import Sweep, starts
@@ -32,23 +33,37 @@ def carry_out(options: SweepOptions) -> int:
         RacerError: What was asked for is wrong, or cannot be gone on with.
         OSError: A folder cannot be made or written to.
     """
-    with contextlib.ExitStack() as stack:
+    # The pool first, so that nothing is begun if a cluster cannot be used.
+    with _open_pool(options) as pool, contextlib.ExitStack() as stack:
         sweep, study = _resume(options, stack) if options.resume is not None else _begin(options, stack)
         runs = sweep.trials * len(sweep.seeds)
         say(
             f"sweep {sweep.name!r}: {count_of(sweep.trials, 'trial')} of {in_short([*sweep.bases])} with "
-            f"{count_of(len(sweep.seeds), 'seed')} each, {min(options.workers, runs)} runs side by side, judged by the "
+            f"{count_of(len(sweep.seeds), 'seed')} each, {min(pool.workers, runs)} runs side by side, judged by the "
             f"{sweep.objective.about}"
         )
         try:
-            with Interruption(), LocalPool(min(options.workers, runs)) as pool:
+            with Interruption():
                 Coordinator(sweep, study, pool).run()
         except Interrupted as interrupted:
             print("interrupted", file=sys.stderr)
             say(f"{counts_in_words(study)} of {sweep.trials} trials done")
-            say(f"go on with: {_resume_command(sweep)}", limit=None)
+            say(f"go on with: {_resume_command(sweep, options.ray)}", limit=None)
             return interrupted.exit_code
         return _say_end(sweep, study)
+
+
+def _open_pool(options: SweepOptions) -> Pool:
+    """Return what trains the runs: this machine, or a cluster.
+
+    Raises:
+        RacerError: The cluster cannot be used.
+    """
+    if options.ray is None:
+        return LocalPool(options.workers or cores())
+    from training.sweeps.cluster.ray_pool import RayPool  # only who asks for a cluster needs Ray
+
+    return RayPool(options.ray, options.workers)
 
 
 def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study]:
@@ -116,9 +131,7 @@ def _resume(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, 
     """Return a sweep that was begun before, once it was looked at whether it is still the same."""
     name = str(options.resume)
     document = read_sweep(options.logs_dir / name)
-    began = dataclasses.replace(
-        parse(document["arguments"]), models_dir=options.models_dir, logs_dir=options.logs_dir, workers=options.workers
-    )
+    began = dataclasses.replace(parse(document["arguments"]), models_dir=options.models_dir, logs_dir=options.logs_dir)
     spaces = {base["label"]: base["search_space"] for base in document["bases"]}
     bases = make_bases(began, OBJECTIVES[began.objective], spaces)
     check_unchanged(document["bases"], bases)
@@ -154,9 +167,10 @@ def _open_study(options: SweepOptions, sweep: Sweep) -> Study:
     return Study(sweep.logs_dir, sweep.objective, options.sampler, pruner, options.seed, sweep.trials)
 
 
-def _resume_command(sweep: Sweep) -> str:
+def _resume_command(sweep: Sweep, ray: str | None) -> str:
     folders = (("--models-dir", sweep.models_dir, MODELS_DIR), ("--logs-dir", sweep.logs_dir, LOGS_DIR))
     flags = [part for flag, own, usual in folders if own.parent != usual for part in (flag, str(own.parent))]
+    flags += ["--ray", ray] if ray is not None else []
     return command_line(["python", "-m", "training.sweep", "--resume", sweep.name, *flags])
 
 

@@ -51,13 +51,18 @@ def work(orders: "Connection[Any, RunOrder | EndEarly]", reports: "Connection[Ev
         orders: What the sweep asks for.
         reports: What it is told.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the sweep ends this one
-    tqdm.set_lock(threading.RLock())  # its usual one is a semaphore, which a process that is killed leaves behind
+    prepare()
     inbox = _Inbox(orders)
     while True:
         order = inbox.orders.get()
         reports.send(Began(order.run))
         reports.send(train(order, order.models_dir, order.logs_dir, _Reporter(order.run, inbox, reports)))
+
+
+def prepare() -> None:
+    """Have this process end when its sweep ends, and by nothing else."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the sweep ends this one
+    tqdm.set_lock(threading.RLock())  # its usual one is a semaphore, which a process that is killed leaves behind
 
 
 class _Inbox:

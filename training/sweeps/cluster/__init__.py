@@ -1,0 +1,1 @@
+"""Runs of a sweep trained on other machines, by Ray."""
