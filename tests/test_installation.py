@@ -98,3 +98,5 @@ def test_what_is_imported_is_installed_in_the_ranges_of_the_requirements() -> No
     lines = (PROJECT_ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     runtime = lines[: lines.index("# Tests and checks")]
     assert project["dependencies"] == [line for line in runtime if line and not line.startswith("#")]
+    cluster = (PROJECT_ROOT / "requirements-cluster.txt").read_text(encoding="utf-8").splitlines()
+    assert project["optional-dependencies"]["cluster"] == [line for line in cluster if not line.startswith("#")]

@@ -8,9 +8,9 @@ from typing import Any
 
 from racer_env.errors import ConfigError
 from training.console.arguments import LOGS_DIR, MODELS_DIR
-from training.console.interruption import Interrupted, Interruption
+from training.console.interruption import Interruption
 from training.console.messages import command_line, count_of, in_short, note, say
-from training.console.parser import ANSWER_IS_NO, DONE
+from training.console.parser import ANSWER_IS_NO, DONE, INTERRUPTED
 from training.runs.provenance import surroundings
 from training.sweeps.bases import Base, check_unchanged, make_bases
 from training.sweeps.coordinator import Coordinator
@@ -45,11 +45,11 @@ def carry_out(options: SweepOptions) -> int:
         try:
             with Interruption():
                 Coordinator(sweep, study, pool).run()
-        except Interrupted as interrupted:
+        except KeyboardInterrupt as interrupted:  # Ray raises one of its own
             print("interrupted", file=sys.stderr)
             say(f"{counts_in_words(study)} of {sweep.trials} trials done")
             say(f"go on with: {_resume_command(sweep, options.ray)}", limit=None)
-            return interrupted.exit_code
+            return getattr(interrupted, "exit_code", INTERRUPTED)
         return _say_end(sweep, study)
 
 

@@ -156,6 +156,17 @@ def test_a_run_that_is_lost_twice_has_failed(tmp_path: Path) -> None:
     assert states(study) == [FAIL]
 
 
+def test_a_lost_machine_is_no_fault_of_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """However often it happens."""
+    sweep, study = make_sweep(tmp_path, *SHORT)
+    lost = [Ended("trial_0000_seed_0", "its machine is gone", is_lost=True, machine_is_gone=True)] * 5
+    pool = PretendingPool(lambda order: lost.pop() if lost else [line(80000, 60.0)])
+    carry_out(sweep, study, pool)
+    assert len(pool.orders) == 6
+    assert "trial_0000_seed_0: its machine is gone; it is trained elsewhere\n" in capsys.readouterr().out
+    assert [(trial.state, trial.value) for trial in study.trials] == [(COMPLETE, 60.0)]
+
+
 def test_an_earlier_attempt_counts_for_nothing(tmp_path: Path) -> None:
     """Neither in what Optuna is told on the way."""
     sweep, study = make_sweep(tmp_path, "--search", *SHORT)

@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import os
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -148,7 +147,6 @@ def cores() -> int:
 
 
 def _connect(address: str) -> None:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     variables = {**ONE_THREAD, COMMIT_VARIABLE: surroundings()["commit"] or ""}
     with tempfile.TemporaryDirectory() as folder:
         copy_project(Path(folder))

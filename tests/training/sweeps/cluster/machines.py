@@ -86,7 +86,14 @@ class Machines:
             arguments: Its command line.
         """
         own = ("--ray", "auto", "--models-dir", "models", "--logs-dir", "logs")
-        command = self.inside([sys.executable, "-m", "training.sweep", *own, *arguments])
+        return self._python(folder, "-m", "training.sweep", *own, *arguments)
+
+    def script(self, folder: Path, code: str) -> "subprocess.Popen[str]":
+        """Begin a Python script inside the network, as ``begin`` does with a sweep."""
+        return self._python(folder, "-c", code)
+
+    def _python(self, folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+        command = self.inside([sys.executable, *arguments])
         environment = {**self._environment, "PYTHONPATH": str(PROJECT_ROOT)}
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **streams)

@@ -1,8 +1,10 @@
 """Sweeps on a real Ray cluster of two machines, of which one is switched off."""
 
+import importlib.util
 import json
 import os
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -146,25 +148,71 @@ def test_a_sweep_that_is_killed_goes_on(machines: Machines, tmp_path: Path) -> N
     assert data_of(tmp_path, "s/trial_0000_seed_0_final").steps >= 50_000
 
 
+ENDLESS = """
+from pathlib import Path
+from training.sweeps.cluster.ray_pool import RayPool
+from training.sweeps.pool import Ended, Evaluated, RunOrder
+
+if __name__ == "__main__":
+    with RayPool("auto", None) as pool:
+        options = ("--timesteps", "100000000", "--eval-freq", "2048", "--num-envs", "16")
+        pool.submit(RunOrder("trial_a", "PPO", options, Path("models"), Path("logs")))
+        events = []
+        while not any(isinstance(event, Ended) for event in events):
+            events = pool.events(1.0)
+            if any(isinstance(event, Evaluated) for event in events):
+                print("evaluated", flush=True)
+                pool.end_early("trial_a", "others were better")
+        print(events[-1])
+"""
+
+
 @on_a_cluster
-def test_bad_trials_end_early(machines: Machines, tmp_path: Path) -> None:
-    """As they do on one machine."""
-    space = tmp_path / "space.json"
-    space.write_text('{"hyperparameters": {"learning_rate": [0.0001, 0.5]}}')
-    grid = ("--search", str(space), "--sampler", "grid", "--pruner", "halving", "--workers", "1")
-    output = machines.sweep(tmp_path, "--name", "s", *grid, *LONG)
-    assert "ended early at" in output
+def test_a_run_ends_early_as_a_trained_one(machines: Machines, tmp_path: Path) -> None:
+    """Its files are there, and what it printed says why."""
+    with machines.script(tmp_path, ENDLESS) as process:
+        output, _ = process.communicate(timeout=200)
+    assert output.endswith("Ended(run='trial_a', why_failed=None, is_lost=False, machine_is_gone=False)\n"), output
+    assert "others were better" in (tmp_path / "logs" / "trial_a.txt").read_text()
+    assert (tmp_path / "models" / "trial_a_final.zip").is_file()
+
+
+@on_a_cluster
+def test_a_process_that_is_killed_is_lost(machines: Machines, tmp_path: Path) -> None:
+    """Which may be the run's fault, unlike the loss of a machine."""
+    with machines.script(tmp_path, ENDLESS.replace("pool.end_early", "print")) as process:
+        assert process.stdout is not None
+        while "evaluated" not in (line := process.stdout.readline()):
+            assert line
+        (task,) = machines.tasks()
+        os.kill(task, signal.SIGKILL)
+        output, _ = process.communicate(timeout=200)
+    assert "Ended(run='trial_a', why_failed='its process is gone" in output
+    assert "is_lost=True, machine_is_gone=False)\n" in output
 
 
 @pytest.mark.skipif(WHY_NOT is not None and "not installed" in WHY_NOT, reason=str(WHY_NOT))
 def test_no_cluster_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """And nothing of the sweep has begun."""
+    """Within seconds, and nothing of the sweep has begun."""
+    monkeypatch.chdir(tmp_path)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+        assert sweep.main(["--ray", address, *SHORT]) == 2
+    error = capfd.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"error: no Ray cluster can be used at '{address}': ")
+    assert error.endswith("; `ray start --head` begins one, see docs/sweeps.md")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_ray_that_is_missing_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing but --ray asks for it."""
+    there = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "ray" else there(name, *rest))
     monkeypatch.chdir(tmp_path)
     assert sweep.main(["--ray", "auto", *SHORT]) == 2
-    error = capfd.readouterr().err
-    assert error.startswith("error: no Ray cluster can be used at 'auto': ")
-    assert error.endswith("; `ray start --head` begins one, see docs/sweeps.md\n")
-    assert error.count("\n") == 1
-    assert not [*tmp_path.iterdir()]
+    assert capsys.readouterr().err == "error: this needs the package ray; `python -m pip install ray`\n"
