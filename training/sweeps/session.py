@@ -72,6 +72,7 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
     bases = {base.label: base for base in make_bases(options, objective)}
     first, trials = _first_settings(options, bases)
     note_rare_evaluations(options, bases)
+    note_other_tracks(bases)
     note_settings_outside(options, bases)
     name = claim(options.name, options.models_dir, options.logs_dir, stack)
     sweep = _make_sweep(options, name, bases, trials)
@@ -80,6 +81,7 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
         "command": command_line(["python", "-m", "training.sweep", *options.arguments]),
         **surroundings(),
         "arguments": options.arguments,
+        "objective": options.objective,
         "trials": trials,
         "bases": [base.as_document() for base in bases.values()],
     }
@@ -100,6 +102,18 @@ def note_rare_evaluations(options: SweepOptions, bases: Mapping[str, Base]) -> N
                 f"{base.label}: with an evaluation every {run.eval_freq:,} steps of {run.steps:,}, bad trials end late "
                 f"or never; --eval-freq {max(run.steps // 10, 1)} lets them end early"
             )
+
+
+def note_other_tracks(bases: Mapping[str, Base]) -> None:
+    """Say so if runs are judged on different tracks, as those of presets may be."""
+    by_tracks: dict[tuple[str, ...], str] = {}
+    for label, base in bases.items():
+        by_tracks.setdefault(tuple(track.id for track in base.run.eval_tracks), label)
+    if len(by_tracks) > 1:
+        note(
+            f"{in_short([*by_tracks.values()])} are judged on different tracks, so their figures do not compare; "
+            "--eval-track-id names the same ones for all"
+        )
 
 
 def note_settings_outside(options: SweepOptions, bases: Mapping[str, Base]) -> None:

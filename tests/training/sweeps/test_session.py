@@ -5,7 +5,8 @@ import pytest
 from training.sweeps.bases import make_bases
 from training.sweeps.objective import OBJECTIVES
 from training.sweeps.options import parse
-from training.sweeps.session import note_rare_evaluations, note_settings_outside
+from training.sweeps.search_space import SPACES_FOLDER
+from training.sweeps.session import note_other_tracks, note_rare_evaluations, note_settings_outside
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,28 @@ def test_settings_that_a_search_cannot_begin_with_are_told(
     options = parse(["--search", "--preset", preset])
     note_settings_outside(options, {base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
     assert ("does not hold its settings as they are" in capsys.readouterr().err) == is_noted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_noted"),
+    [
+        ("--preset quick general", True),
+        ("--preset quick smooth", False),
+        ("--preset quick general --eval-track-id track-01", False),
+    ],
+)
+def test_presets_that_are_judged_on_different_tracks_are_told(
+    arguments: str, is_noted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The median of one says nothing beside that of the other."""
+    options = parse(arguments.split())
+    note_other_tracks({base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
+    told = "note: PPO quick, PPO general are judged on different tracks, so their figures do not compare; "
+    assert (told in capsys.readouterr().err) == is_noted
+
+
+def test_the_space_around_the_general_preset_holds_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """A search of it begins with the preset as it is."""
+    options = parse(["--search", str(SPACES_FOLDER / "general.json"), "--preset", "general"])
+    note_settings_outside(options, {base.label: base for base in make_bases(options, OBJECTIVES["pace"])})
+    assert capsys.readouterr().err == ""

@@ -110,6 +110,7 @@ class RayPool(Pool):
 
     def _end(self, task: "ray.ObjectRef[Any]") -> Event:
         _, order = self._tasks.pop(task)
+        ended: Ended
         try:
             ended, files = ray.get(task)
         except (NodeDiedError, LocalRayletDiedError, ObjectLostError):
@@ -166,7 +167,8 @@ def _survey() -> None:
     ask = ray.remote(_versions)
     where = {node: NodeAffinitySchedulingStrategy(node, soft=False) for node in machines}
     answers = {node: ask.options(num_cpus=0, scheduling_strategy=where[node]).remote() for node in machines}
-    own, others = _versions(), {}
+    own = _versions()
+    others: dict[str, list[str]] = {}
     for node, answer in answers.items():
         try:
             found = ray.get(answer, timeout=PATIENCE_S)
