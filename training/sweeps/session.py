@@ -39,8 +39,8 @@ def carry_out(options: SweepOptions) -> int:
         runs = sweep.trials * len(sweep.seeds)
         say(
             f"sweep {sweep.name!r}: {count_of(sweep.trials, 'trial')} of {in_short([*sweep.bases])} with "
-            f"{count_of(len(sweep.seeds), 'seed')} each, {min(pool.workers, runs)} runs side by side, judged by the "
-            f"{sweep.objective.about}"
+            f"{count_of(len(sweep.seeds), 'seed')} each, {count_of(min(pool.workers, runs), 'run')} side by side, "
+            f"judged by the {sweep.objective.about}"
         )
         try:
             with Interruption():

@@ -4,7 +4,7 @@ import contextlib
 import logging
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from racer_env.errors import PackageError, RunError
 from training.console.messages import count_of, first_line, in_short, note, say
 from training.runs.folders import remove_run
 from training.runs.provenance import COMMIT_VARIABLE, surroundings
-from training.runs.versions import package_versions, python_version
+from training.runs.versions import PACKAGES, package_versions, python_version
 from training.sweeps.cluster.luggage import pack
 from training.sweeps.cluster.post import Post
 from training.sweeps.cluster.project_copy import copy_project
@@ -166,8 +166,8 @@ def _survey() -> None:
     machines = {node["NodeID"]: node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
     ask = ray.remote(_versions)
     where = {node: NodeAffinitySchedulingStrategy(node, soft=False) for node in machines}
-    answers = {node: ask.options(num_cpus=0, scheduling_strategy=where[node]).remote() for node in machines}
-    own = _versions()
+    answers = {node: ask.options(num_cpus=0, scheduling_strategy=where[node]).remote(PACKAGES) for node in machines}
+    own = _versions(PACKAGES)
     others: dict[str, list[str]] = {}
     for node, answer in answers.items():
         try:
@@ -186,8 +186,8 @@ def _survey() -> None:
         note("the cluster has no cores yet; runs wait until a machine joins it by `ray start --address`")
 
 
-def _versions() -> dict[str, str | None]:
-    return {"python": python_version(), **package_versions()}
+def _versions(packages: Sequence[str]) -> dict[str, str | None]:
+    return {"python": python_version(), **package_versions(packages)}
 
 
 def _receive(order: RunOrder, files: dict[str, bytes]) -> None:

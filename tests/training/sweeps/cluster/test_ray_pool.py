@@ -191,6 +191,20 @@ def test_a_process_that_is_killed_is_lost(machines: Machines, tmp_path: Path) ->
     assert "is_lost=True, machine_is_gone=False)\n" in output
 
 
+@on_a_cluster
+def test_a_machine_that_lacks_packages_is_refused(machines: Machines, tmp_path: Path) -> None:
+    """By its address, with what it lacks."""
+    code = (
+        "from training.sweeps.cluster import ray_pool\n"
+        "ray_pool.PACKAGES = (*ray_pool.PACKAGES, 'no-such-package')\n"
+        "try:\n    ray_pool.RayPool('auto', None)\n"
+        "except ray_pool.PackageError as error:\n    print(error)\n"
+    )
+    with machines.script(tmp_path, code) as process:
+        output, _ = process.communicate(timeout=100)
+    assert "the machine 127.0.0.1 lacks no-such-package; `pip install -r requirements.txt` there brings" in output
+
+
 @pytest.mark.skipif(WHY_NOT is not None and "not installed" in WHY_NOT, reason=str(WHY_NOT))
 def test_no_cluster_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
