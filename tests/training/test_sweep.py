@@ -89,7 +89,7 @@ def test_a_sweep_that_is_done_says_what_it_found(seeds: Path, capsys: pytest.Cap
 def test_more_trials_are_of_a_search(seeds: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The trials of this one are all that there are."""
     assert sweep.main(["--resume", "s", "--trials", "5", *folders(seeds)]) == 2
-    assert "the sweep 's' has 1 trials, which are all" in capsys.readouterr().err
+    assert "the sweep 's' has 1 trial, which are all" in capsys.readouterr().err
 
 
 def test_a_sweep_of_which_everything_fails_says_why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from training.comparisons.finding import FoundRun
@@ -15,11 +16,11 @@ TRACKS = "tracks"
 # What a record has that says where, when and by which words a run was trained, or that follows from the rest.
 _BESIDES = {
     *("run", "algorithm", "command", "started", "python", "platform", "packages", "commit", "seed", "first_step"),
-    *("algorithm_arguments", "timesteps", "begins_with"),
+    *("algorithm_arguments", "timesteps", "begins_with", "begins_with_digest"),
 }
 _BESIDES_OF_ARGUMENTS = {
     *("run_name", "overwrite", "timesteps", "seed", "models_dir", "logs_dir", "resume", "initialize_from"),
-    *("track_id", "tracks_dir", "config", "num_envs", "preset", "hyperparams", "assignments"),
+    *("track_id", "tracks_dir", "config", "vecnorm", "num_envs", "preset", "hyperparams", "assignments"),
     *("checkpoint_freq", "keep_checkpoints", "save_replay_buffer"),
 }
 
@@ -88,13 +89,19 @@ def trained_with(run: FoundRun) -> dict[str, Any]:
     """Return all that a run was trained with but its seed, flat, by names as people know them."""
     first, *later = run.records
     before = dict(_flat(first))
-    values = {"begins_with": first.get("begins_with"), "timesteps": run.timesteps, **before}
+    values = {"begins_with": _beginning(first), "timesteps": run.timesteps, **before}
     for record in later:  # a run that went on in the same way is one that never paused
         now, begin = dict(_flat(record)), record.get("first_step")
         changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         values |= {f"{name} from {begin} steps on": now.get(name) for name in changed}
         before = now
     return values
+
+
+def _beginning(record: Mapping[str, Any]) -> str | None:
+    """Return the model that a run began with, by its content: on another machine it lies elsewhere."""
+    path, digest = record.get("begins_with"), record.get("begins_with_digest")
+    return path if path is None or digest is None else f"{Path(path).name} {digest[:8]}"
 
 
 def shown(value: Any) -> str:

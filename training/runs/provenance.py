@@ -12,7 +12,7 @@ from typing import Any
 
 from racer_env.project import IS_INSTALLED, PROJECT_ROOT
 from training.algorithms.settings import as_document
-from training.checkpoints.writing import replacing
+from training.checkpoints.writing import digest_of, replacing
 from training.console.bridges import physics_behind
 from training.console.messages import command_line, note
 from training.console.tracks import track_fingerprints
@@ -40,6 +40,7 @@ def write_record(plan: Plan, run: Run) -> Path:
         **surroundings(),
         "seed": run.seed,
         "begins_with": str(plan.beginning.data.path) if plan.beginning else None,
+        "begins_with_digest": digest_of(plan.beginning.data.path) if plan.beginning else None,
         "first_step": run.first_step,
         "timesteps": run.timesteps,
         "num_envs": run.num_envs,

@@ -85,7 +85,8 @@ def make_bases(options: SweepOptions, objective: Objective, spaces: dict[str, An
     named = {document.get("algorithm") for document in documents.values()} - {None}
     strange = sorted(named - {*options.algorithm}, key=str)
     if strange:
-        raise ConfigError(f"a search space is for {shown(strange[0])}, which is not among --algorithm; add it there")
+        file = next(path for path, document in documents.items() if document.get("algorithm") == strange[0])
+        raise ConfigError(f"{file} is for {shown(strange[0])}, which is not among --algorithm; add it, or leave it out")
     bases = []
     presets: list[str | None] = [*options.preset] or [None]
     for algorithm in map(algorithm_named, options.algorithm):
@@ -135,7 +136,8 @@ def _space_for(
         return str(path), read_space(path)
     fitting = [place for place, space in documents.items() if space.get("algorithm") in (None, algorithm.name)]
     if len(fitting) != 1:
-        raise ConfigError(f"--search names {len(fitting)} search spaces for {algorithm.name}; it takes one for each")
+        found = f"names {' and '.join(fitting)}" if fitting else "names none"
+        raise ConfigError(f"--search takes one search space for {algorithm.name}, and {found}; see --algorithm")
     return fitting[0], documents[fitting[0]]
 
 

@@ -14,7 +14,7 @@ from training.console.parser import ANSWER_IS_NO, DONE, INTERRUPTED
 from training.runs.provenance import surroundings
 from training.sweeps.bases import Base, check_unchanged, make_bases
 from training.sweeps.coordinator import Coordinator
-from training.sweeps.folders import claim, hold_sweep, read_sweep, write_sweep
+from training.sweeps.folders import choose_name, claim, hold_sweep, read_sweep, write_sweep
 from training.sweeps.local_pool import LocalPool, cores
 from training.sweeps.objective import OBJECTIVES
 from training.sweeps.options import DEFAULT_TRIALS, SweepOptions, parse
@@ -33,9 +33,9 @@ def carry_out(options: SweepOptions) -> int:
         RacerError: What was asked for is wrong, or cannot be gone on with.
         OSError: A folder cannot be made or written to.
     """
-    # The pool first, so that nothing is begun if a cluster cannot be used.
-    with _open_pool(options) as pool, contextlib.ExitStack() as stack:
-        sweep, study = _resume(options, stack) if options.resume is not None else _begin(options, stack)
+    with contextlib.ExitStack() as stack:
+        start = _begin if options.resume is None else _resume
+        sweep, study, pool = start(options, stack)
         runs = sweep.trials * len(sweep.seeds)
         say(
             f"sweep {sweep.name!r}: {count_of(sweep.trials, 'trial')} of {in_short([*sweep.bases])} with "
@@ -66,14 +66,17 @@ def _open_pool(options: SweepOptions) -> Pool:
     return RayPool(options.ray, options.workers)
 
 
-def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study]:
-    """Return a new sweep, once everything in it was looked at."""
+def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study, Pool]:
+    """Return a new sweep with what trains its runs, once everything in it was looked at."""
     objective = OBJECTIVES[options.objective]
     bases = {base.label: base for base in make_bases(options, objective)}
     first, trials = _first_settings(options, bases)
     note_rare_evaluations(options, bases)
     note_other_tracks(bases)
     note_settings_outside(options, bases)
+    if options.name is not None:
+        choose_name(options.name, options.models_dir, options.logs_dir)  # a word about it before a cluster is asked
+    pool = stack.enter_context(_open_pool(options))  # before anything is written, as a cluster may be out of reach
     name = claim(options.name, options.models_dir, options.logs_dir, stack)
     sweep = _make_sweep(options, name, bases, trials)
     document = {
@@ -88,7 +91,7 @@ def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, S
     write_sweep(sweep.logs_dir, document)
     study = _open_study(options, sweep)
     study.enqueue(first)
-    return sweep, study
+    return sweep, study, pool
 
 
 def note_rare_evaluations(options: SweepOptions, bases: Mapping[str, Base]) -> None:
@@ -141,26 +144,41 @@ def _first_settings(options: SweepOptions, bases: Mapping[str, Base]) -> tuple[l
     return first[:trials], trials
 
 
-def _resume(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study]:
-    """Return a sweep that was begun before, once it was looked at whether it is still the same."""
+def _resume(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study, Pool]:
+    """Return a sweep that was begun before with what trains its runs, once it was looked at whether it is the same."""
     name = str(options.resume)
     document = read_sweep(options.logs_dir / name)
     began = dataclasses.replace(parse(document["arguments"]), models_dir=options.models_dir, logs_dir=options.logs_dir)
     spaces = {base["label"]: base["search_space"] for base in document["bases"]}
     bases = make_bases(began, OBJECTIVES[began.objective], spaces)
     check_unchanged(document["bases"], bases)
+    trials = _trials_of(document, options, began)
+    pool = stack.enter_context(_open_pool(options))
     stack.enter_context(hold_sweep(name, options.models_dir, options.logs_dir))
     _note_other_surroundings(document)
-    trials = options.trials or document["trials"]
     if trials != document["trials"]:
-        if began.search is None or began.sampler == "grid":
-            raise ConfigError(f"the sweep {name!r} has {document['trials']} trials, which are all; leave out --trials")
         write_sweep(options.logs_dir / name, {**document, "trials": trials})
     sweep = _make_sweep(began, name, {base.label: base for base in bases}, trials)
     study = _open_study(began, sweep)
     study.enqueue(_first_settings(began, sweep.bases)[0])
     say(f"going on with the sweep {name!r}: {counts_in_words(study)} of {trials} trials done")
-    return sweep, study
+    return sweep, study, pool
+
+
+def _trials_of(document: dict[str, Any], options: SweepOptions, began: SweepOptions) -> int:
+    """Return how many trials a sweep that goes on is to have.
+
+    Raises:
+        ConfigError: There can be no others, or fewer are asked for than before.
+    """
+    before: int = document["trials"]
+    trials = options.trials or before
+    has_all = f"the sweep {options.resume!r} has {count_of(before, 'trial')}"
+    if trials != before and (began.search is None or began.sampler == "grid"):
+        raise ConfigError(f"{has_all}, which are all; leave out --trials")
+    if trials < before:
+        raise ConfigError(f"{has_all}, got --trials {trials}; name more, or leave it out")
+    return trials
 
 
 def _note_other_surroundings(document: dict[str, Any]) -> None:

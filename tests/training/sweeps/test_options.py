@@ -97,9 +97,9 @@ def test_every_algorithm_is_searched_in_its_own_space(tmp_path: Path) -> None:
     assert [base.space.document["algorithm"] for base in found] == ["SAC", "PPO"]
     shipped = bases("--algorithm", "SAC", "PPO", "--search")
     assert [base.space.document["algorithm"] for base in shipped] == ["SAC", "PPO"]
-    with pytest.raises(RacerError, match="--search names 0 search spaces for TD3"):
+    with pytest.raises(RacerError, match="--search takes one search space for TD3, and names none; see --algorithm"):
         bases("--algorithm", "PPO", "TD3", "--search", str(own["PPO"]))
-    with pytest.raises(RacerError, match="a search space is for 'SAC', which is not among --algorithm"):
+    with pytest.raises(RacerError, match="SAC.json is for 'SAC', which is not among --algorithm"):
         bases("--search", *map(str, own.values()))
 
 

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import racer_env
-import training
 from racer_env.project import IS_INSTALLED, PROJECT_ROOT
 
+PACKAGES = tuple(Path(racer_env.__path__[0]).parent / name for name in ("racer_env", "training"))
 # Where data of a clone lie inside the package, as pyproject.toml has it.
 DATA = ("ai-config.json", "physics.json", "tracks", "models/pretrained")
 
@@ -21,8 +21,8 @@ def copy_project(folder: Path) -> None:
         OSError: Something cannot be read or written.
     """
     without_cache = shutil.ignore_patterns("__pycache__")
-    for package in (racer_env, training):
-        shutil.copytree(package.__path__[0], folder / package.__name__, ignore=without_cache)
+    for package in PACKAGES:
+        shutil.copytree(package, folder / package.name, ignore=without_cache)
     if IS_INSTALLED:
         return
     for name in DATA:

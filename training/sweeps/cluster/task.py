@@ -2,12 +2,15 @@
 
 import contextlib
 import dataclasses
+import importlib
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import ray
 
 from training.runs.follower import Follower
 from training.sweeps.cluster.luggage import Luggage
@@ -66,20 +69,26 @@ class _Reporter(Follower):
         self._thread.join()
 
     def _ask(self) -> None:
-        import ray  # only machines of a cluster have it
-
         while not self._is_over.wait(POLL_S):
             self._why = ray.get(self._post.why_end.remote(self._attempt))
 
 
 @contextlib.contextmanager
 def _importable(folder: str) -> Iterator[None]:
-    """Have Python find code of the user's in a folder, as it does in the current folder of the sweep."""
+    """Have Python find code of the user's in a folder, as it does in the current folder of the sweep.
+
+    The process trains other runs afterwards, so it forgets that code: the folder is gone then.
+    """
     sys.path.insert(0, folder)
+    before = {*sys.modules}
     try:
         yield
     finally:
         sys.path.remove(folder)
+        for name in sys.modules.keys() - before:
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
+                del sys.modules[name]
+        importlib.invalidate_caches()
 
 
 def _files(kind: str, folder: Path) -> dict[str, Path]:

@@ -51,6 +51,7 @@ class Machines:
         self._environment = {
             **os.environ,
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "disabled",  # a token that lies in the user's folder would switch it on
             "RAY_worker_niceness": "0",  # the tests beside these would keep the runs waiting
             "NUMBA_CACHE_DIR": str(folder / "numba"),
         }

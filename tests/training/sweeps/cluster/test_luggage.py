@@ -1,5 +1,6 @@
 """What goes along with a run, and under which names."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -77,19 +78,69 @@ def test_a_model_goes_along_with_its_statistics(here: Path) -> None:
     assert {*packed("--initialize-from", "a.zip").files} == {"a.zip", "a_vecnormalize.pkl"}
 
 
-def test_code_goes_along_with_what_it_imports(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("option", ["--reward", "--wrapper"])
+def test_code_goes_along_with_what_lies_beside_it(option: str, here: Path) -> None:
+    """It may import that later; wherever it is."""
+    outside = here.parent / "code"
+    for folder in (here, outside):
+        folder.mkdir(exist_ok=True)
+        for name in ("pay.py", "helper.py", "table.csv"):
+            (folder / name).write_text("")
+    assert {*packed(option, "pay.py:half").files} == {"pay.py", "helper.py"}
+    luggage = packed(option, f"{outside / 'pay.py'}:half")
+    place = f"{ELSEWHERE}/{outside.relative_to(outside.anchor).as_posix()}"
+    assert luggage.options == (option, f"{place}/pay.py:half")
+    assert {*luggage.files} == {f"{place}/pay.py", f"{place}/helper.py"}
+
+
+def test_modules_go_along_with_what_they_import(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the current folder; packages that are installed stay where they are."""
     monkeypatch.syspath_prepend(here)
-    (here / "helper_of_luggage.py").write_text("FACTOR = 2\n")
-    (here / "unused.py").write_text("FACTOR = 3\n")
-    (here / "pay.py").write_text("import helper_of_luggage\n\n\ndef half(*arguments):\n    return 0.0\n")
+    monkeypatch.setattr(sys, "prefix", str(here / "venv"))
+    (here / "package_of_luggage").mkdir()
+    (here / "venv").mkdir()
+    monkeypatch.syspath_prepend(here / "venv")
+    (here / "venv" / "installed_of_luggage.py").write_text("")
+    (here / "package_of_luggage" / "__init__.py").write_text("")
+    (here / "package_of_luggage" / "helper.py").write_text("import installed_of_luggage\n")
+    (here / "package_of_luggage" / "pay.py").write_text(
+        "from package_of_luggage import helper\n\n\ndef half(*arguments):\n    return 0.0\n"
+    )
     algorithm = algorithm_named("PPO")
-    options = ("--reward", "pay.py:half")
+    options = ("--reward", "package_of_luggage.pay:half")
     make_options(algorithm, make_parser(algorithm).parse_args(options))  # as the sweep has looked at it
     luggage = packed(*options)
     assert luggage.options == options
-    assert {*luggage.files} == {"pay.py", "helper_of_luggage.py"}
-    del sys.modules["helper_of_luggage"]
+    assert {*luggage.files} == {f"package_of_luggage/{name}.py" for name in ("__init__", "helper", "pay")}
+
+
+def test_an_absolute_name_is_another_one_there(here: Path) -> None:
+    """Also of a file inside the current folder, which is not where it is here."""
+    (here / "a.json").write_text("{}")
+    luggage = packed("--config", str(here / "a.json"))
+    assert luggage.options == ("--config", "a.json")
+    assert {*luggage.files} == {"a.json"}
+
+
+def test_statistics_that_are_named_go_along(here: Path) -> None:
+    """Wherever they are."""
+    (here.parent / "a.pkl").write_bytes(b"statistics")
+    luggage = packed("--vecnorm", "../a.pkl")
+    assert [*luggage.files.values()] == [b"statistics"]
+    assert [*luggage.files] == [luggage.options[1]]
+
+
+@pytest.mark.parametrize("option", ["--preset", "--hyperparams"])
+def test_files_that_a_preset_names_go_along(option: str, here: Path) -> None:
+    """As the best setting of a sweep does; there, the preset has the names that they have there."""
+    (here / "mine.json").write_text("{}")
+    (here.parent / "other.json").write_text("{}")
+    arguments = {"track_id": ["mine.json", "track-01"], "eval_track_id": ["../other.json"], "timesteps": 5}
+    (here / "best.json").write_text(json.dumps({"arguments": arguments, "hyperparameters": {}}))
+    luggage = packed(option, "best.json")
+    (other,) = {*luggage.files} - {"mine.json", "best.json"}
+    there = json.loads(luggage.files["best.json"])
+    assert there == {"arguments": {**arguments, "eval_track_id": [other]}, "hyperparameters": {}}
 
 
 def test_folders_of_the_sweep_follow_the_same_rule(here: Path) -> None:

@@ -31,6 +31,19 @@ SHORT = (
 LONG = ("--timesteps", "50000", "--eval-freq", "10000", "--initialize-from", "pretrained")
 
 
+WRAPPER = """
+from stable_baselines3.common.vec_env import VecEnvWrapper
+
+
+class Same(VecEnvWrapper):
+    def reset(self):
+        return self.venv.reset()
+
+    def step_wait(self):
+        return self.venv.step_wait()
+"""
+
+
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
     """The cluster."""
@@ -52,28 +65,31 @@ def test_a_run_needs_nothing_over_there(
     roads.mkdir()
     (here / "helper.py").write_text("FACTOR = 0.5\n")
     (here / "pay.py").write_text(
-        "import helper\n\n\ndef half(observations, infos, actions, rewards):\n    return helper.FACTOR * rewards\n"
+        "def half(observations, infos, actions, rewards):\n    import helper\n\n    return helper.FACTOR * rewards\n"
     )
     road = json.loads((PROJECT_ROOT / "tracks" / "track-02.json").read_text())
     (roads / "mine.json").write_text(json.dumps({**road, "id": "mine"}))
     (tmp_path / "weights.json").write_text((PROJECT_ROOT / "ai-config.json").read_text())
+    (here / "wrapping.py").write_text(WRAPPER)
     own = ("--reward", "pay.py:half", "--tracks-dir", str(roads), "--track-id", "mine", "--config", "../weights.json")
-    output = machines.sweep(here, "--seeds", "2", "--name", "s", *SHORT, *own)
-    assert "2 machines with 2 cores: 127.0.0.1, 127.0.0.1\n" in output
+    own += ("--wrapper", "wrapping:Same")  # a module, which a process that trains several runs imports each time
+    output = machines.sweep(here, "--seeds", "3", "--name", "s", *SHORT, *own)
+    assert "2 machines with 2 cores: 127.0.0.1\n" in output
+    assert "failed" not in output
     assert "2 runs side by side" in output
     logs, models = here / "logs" / "s", here / "models" / "s"
-    assert "saved" in (logs / "trial_0000_seed_1.txt").read_text()
-    assert len(read_evaluations(logs / "trial_0000_seed_1")) == 1
+    assert "saved" in (logs / "trial_0000_seed_2.txt").read_text()
+    assert len(read_evaluations(logs / "trial_0000_seed_2")) == 1
     monkeypatch.chdir(here)
     monkeypatch.syspath_prepend(here)
     assert (
-        train_ppo.main([*SHORT, *own, "--seed", "1", "--run-name", "alone", "--models-dir", ".", "--logs-dir", "."])
+        train_ppo.main([*SHORT, *own, "--seed", "2", "--run-name", "alone", "--models-dir", ".", "--logs-dir", "."])
         == 0
     )
-    own_weights, there = weights(here / "alone_final.zip"), weights(models / "trial_0000_seed_1_final.zip")
+    own_weights, there = weights(here / "alone_final.zip"), weights(models / "trial_0000_seed_2_final.zip")
     assert all(np.array_equal(a, b) for a, b in zip(own_weights, there, strict=True))
     capsys.readouterr()
-    going_on = ("--resume", "trial_0000_seed_1", "--models-dir", "models/s", "--logs-dir", "logs/s")
+    going_on = ("--resume", "trial_0000_seed_2", "--models-dir", "models/s", "--logs-dir", "logs/s")
     assert train_ppo.main([*going_on, *own[2:4], "--timesteps", "2048"]) == 0  # its reward is found where it is named
     assert "the reward is pay.py:half, as before" in capsys.readouterr().out
 
@@ -193,16 +209,17 @@ def test_a_process_that_is_killed_is_lost(machines: Machines, tmp_path: Path) ->
 
 @on_a_cluster
 def test_a_machine_that_lacks_packages_is_refused(machines: Machines, tmp_path: Path) -> None:
-    """By its address, with what it lacks."""
+    """By its address, with what it lacks; if no other is left, the sweep cannot run."""
     code = (
-        "from training.sweeps.cluster import ray_pool\n"
-        "ray_pool.PACKAGES = (*ray_pool.PACKAGES, 'no-such-package')\n"
+        "from training.sweeps.cluster import machines, ray_pool\n"
+        "machines.PACKAGES = (*machines.PACKAGES, 'no-such-package')\n"
         "try:\n    ray_pool.RayPool('auto', None)\n"
-        "except ray_pool.PackageError as error:\n    print(error)\n"
+        "except machines.PackageError as error:\n    print(error)\n"
     )
     with machines.script(tmp_path, code) as process:
         output, _ = process.communicate(timeout=100)
-    assert "the machine 127.0.0.1 lacks no-such-package; `pip install -r requirements.txt` there brings" in output
+    assert output.count("note: the machine 127.0.0.1 trains nothing, as it lacks no-such-package; `pip install") == 2
+    assert output.endswith("no machine of the cluster can be used, as said above\n")
 
 
 @pytest.mark.skipif(WHY_NOT is not None and "not installed" in WHY_NOT, reason=str(WHY_NOT))
@@ -214,7 +231,7 @@ def test_no_cluster_is_one_line(
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        assert sweep.main(["--ray", address, *SHORT]) == 2
+        assert sweep.main(["--ray", address, *SHORT, "--track-id", "track-01"]) == 2
     error = capfd.readouterr().err.splitlines()[-1]
     assert error.startswith(f"error: no Ray cluster can be used at '{address}': ")
     assert error.endswith("; `ray start --head` begins one, see docs/sweeps.md")
