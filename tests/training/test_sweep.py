@@ -80,7 +80,9 @@ def test_a_sweep_that_is_done_says_what_it_found(seeds: Path, capsys: pytest.Cap
     lines = capsys.readouterr().out.splitlines()
     assert "going on with the sweep 's': 1 of 1 trials done" in lines[0]
     header = next(index for index, line in enumerate(lines) if line.startswith("trial  pace"))
-    assert lines[header].split("  ") == ["trial", "pace less costs in units/s, median", "seed 0", "seed 1", "setting"]
+    assert lines[header].split("  ") == [
+        *("trial", "pace less costs in units/s, median", "seed 0", "seed 1", "lap time in s", "setting")
+    ]
     assert lines[header + 1].split()[0] == "0"
     assert lines[header + 2] == f"the best setting is a preset: {seeds / 'logs' / 's' / 'best.json'}"
     assert sorted((path, path.stat().st_mtime_ns) for path in seeds.rglob("*.zip")) == before

@@ -143,3 +143,4 @@ _ALL = (
     ),
 )
 OBJECTIVES = {objective.name: objective for objective in _ALL}
+LAP_TIME = OBJECTIVES["lap-time"]

@@ -17,7 +17,7 @@ from training.runs.evaluations import read_evaluations
 from training.runs.options import defaults
 from training.sweeps.bases import Base
 from training.sweeps.folders import BEST_NAME
-from training.sweeps.objective import best_of, is_whole
+from training.sweeps.objective import LAP_TIME, best_of, is_whole
 from training.sweeps.study import Study
 from training.sweeps.trial import Sweep, settings_in_words
 
@@ -78,12 +78,18 @@ def counts_in_words(study: Study) -> str:
     return f"{sum(counts.values())}" + (f" ({', '.join(others)})" if others else "")
 
 
-def table(sweep: Sweep, results: list[Result]) -> Iterator[str]:
+def table(sweep: Sweep, study: Study, results: list[Result]) -> Iterator[str]:
     """Yield the lines of a table of the best trials, and what its figures do not show of the best one's drivers."""
     short = sweep.objective.in_short
-    header = ["trial", f"{sweep.objective.title}, median", *(f"seed {seed}" for seed in sweep.seeds), "setting"]
+    lap = None if sweep.objective is LAP_TIME else LAP_TIME
+    header = ["trial", f"{sweep.objective.title}, median", *(f"seed {seed}" for seed in sweep.seeds)]
+    header += [*([lap.title] if lap else []), "setting"]
     rows = [
-        [str(each.number), short(each.median), *map(short, each.values.values()), _setting(sweep, each)]
+        [
+            *(str(each.number), short(each.median), *map(short, each.values.values())),
+            *([lap.in_short(_lap_time(sweep, each))] if lap else []),
+            _setting(sweep, each),
+        ]
         for each in results[:MAX_SHOWN]
     ]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
@@ -92,9 +98,18 @@ def table(sweep: Sweep, results: list[Result]) -> Iterator[str]:
         yield "  ".join([*cells, row[-1]])
     if len(results) > MAX_SHOWN:
         yield f"and {count_of(len(results) - MAX_SHOWN, 'more trial')}"
+    unranked = sum(trial.state == TrialState.COMPLETE for trial in study.trials) - len(results)
+    if unranked:
+        yield f"{count_of(unranked, 'trial')} without clean laps"
     faults = _faults_of(sweep, results[0])
     if faults:
         yield f"not all drivers of the best setting lap cleanly and on the road: {in_short(faults)}"
+
+
+def _lap_time(sweep: Sweep, result: Result) -> float | None:
+    """Return the median lap time of a trial's best models."""
+    found = (read_evaluations(sweep.logs_dir / result.run(seed)) for seed in result.values)
+    return LAP_TIME.median(LAP_TIME.value_of(evaluations) for evaluations in found)
 
 
 def _faults_of(sweep: Sweep, best: Result) -> list[str]:

@@ -11,6 +11,8 @@ from training.console.arguments import LOGS_DIR, MODELS_DIR
 from training.console.interruption import Interruption
 from training.console.messages import command_line, count_of, in_short, note, say
 from training.console.parser import ANSWER_IS_NO, DONE, INTERRUPTED
+from training.console.tracks import simulated_track
+from training.console.warm_up import WarmUp
 from training.runs.provenance import surroundings
 from training.sweeps.bases import Base, check_unchanged, make_bases
 from training.sweeps.coordinator import Coordinator
@@ -43,6 +45,8 @@ def carry_out(options: SweepOptions) -> int:
             f"judged by the {sweep.objective.about}"
         )
         try:
+            if options.ray is None and (study.running() or study.asked < sweep.trials):
+                _prepare(sweep)
             with Interruption():
                 Coordinator(sweep, study, pool).run()
         except KeyboardInterrupt as interrupted:  # Ray raises one of its own
@@ -64,6 +68,13 @@ def _open_pool(options: SweepOptions) -> Pool:
     from training.sweeps.cluster.ray_pool import RayPool  # only who asks for a cluster needs Ray
 
     return RayPool(options.ray, options.workers)
+
+
+def _prepare(sweep: Sweep) -> None:
+    """Compile the simulator here if need be: each of the workers would compile it for itself, and say nothing."""
+    run = next(iter(sweep.bases.values())).run
+    with WarmUp(simulated_track(None, run.tracks[0])):
+        pass
 
 
 def _begin(options: SweepOptions, stack: contextlib.ExitStack) -> tuple[Sweep, Study, Pool]:
@@ -216,7 +227,7 @@ def _say_end(sweep: Sweep, study: Study) -> int:
         else:
             say("no trial has clean laps; train longer, with more --timesteps")
         return ANSWER_IS_NO
-    for line in table(sweep, results):
+    for line in table(sweep, study, results):
         say(line)
     say(f"the best setting is a preset: {write_best(sweep, results[0])}")
     for line in commands(sweep, results[0]):
