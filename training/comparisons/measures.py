@@ -77,7 +77,7 @@ def _judged(objective: str, key: str, better: str, form: str) -> Measure:
     return Measure(key, found.title, found.value_of, found.is_less_better, better, form)
 
 
-PACE = _judged("pace", "pace_less_costs", "keeps a better pace than", ".1f")
+PACE = _judged("pace", "pace_less_costs", "is better by pace less costs than", ".1f")
 LAP_TIME = _judged("lap-time", "lap_time_sec", "is faster than", ".2f")
 STEPS = _judged("steps", "steps_to_competence", "needs fewer steps than", ",.0f")
 SECONDS = _judged("seconds", "seconds_to_competence", "needs fewer seconds than", ".1f")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from training.comparisons.comparison import Compared, Comparison, is_better
-from training.comparisons.measures import LAP_TIME, STEPS, Measure
+from training.comparisons.measures import CLEAN_LAPS, LAP_TIME, OFF_ROAD, PACE, REVERSALS, STEPS, Measure
 from training.comparisons.spread import FEW_SEEDS
 from training.console.messages import count_of
 
@@ -47,7 +47,20 @@ def pair_in_words(one: Compared, other: Compared, measure: Measure) -> str:
     if wins == losses:
         each = f"each is better in {wins} of {seeds}"
         return f"{one.label} and {other.label} are alike in {measure.title}: {each}{surely}"
-    return f"{one.label} {measure.better} {other.label} in {wins} of {seeds}{surely}"
+    at_what_cost = _costs(one, other) if measure is LAP_TIME else ""
+    return f"{one.label} {measure.better} {other.label} in {wins} of {seeds}{surely}{at_what_cost}"
+
+
+def _costs(faster: Compared, slower: Compared) -> str:
+    """Return in what the faster of two settings is worse, if it is the worse one by its pace less costs."""
+    if not is_better(slower.of(PACE).median, faster.of(PACE).median, PACE):
+        return ""
+    worse = []
+    for measure in (CLEAN_LAPS, OFF_ROAD, REVERSALS):  # what the costs are for
+        here, there = faster.of(measure).median, slower.of(measure).median
+        if is_better(there, here, measure) and measure.shown(here) != measure.shown(there):
+            worse.append(f"{measure.title} {measure.shown(here)} against {measure.shown(there)}")
+    return f"; but {', '.join(worse)}" if worse else ""
 
 
 def _about_intervals(one: Compared, other: Compared, measure: Measure) -> str:

@@ -17,7 +17,12 @@ ALIKE = "a and b are alike in lap time in s: each is better in 1 of 2 seeds; the
     ("paces", "others", "measure", "sentence"),
     [
         ([101, 102, 103, 104, 90], [100] * 5, LAP_TIME, "a is faster than b in 4 of 5 seeds; the intervals overlap"),
-        ([100, 101], [50, 51], PACE, "a keeps a better pace than b in 2 of 2 seeds; the intervals do not overlap"),
+        (
+            [100, 101],
+            [50, 51],
+            PACE,
+            "a is better by pace less costs than b in 2 of 2 seeds; the intervals do not overlap",
+        ),
         ([9, 12], [9, 11], LAP_TIME, "a is faster than b in 1 of 2 seeds, and as good in 1; the intervals overlap"),
         ([9, 12], [12, 9], LAP_TIME, ALIKE),
         ([100, 101], [110, 111], LAP_TIME, "b is faster than a in 2 of 2 seeds; the intervals do not overlap"),
@@ -39,6 +44,24 @@ def test_a_pair_in_words(
     write_setting(tmp_path, "b", others, algorithm="SAC")
     one, other = sorted(comparison_of(tmp_path).settings, key=lambda each: each.label)
     assert pair_in_words(one, other, measure).replace("PPO", "a").replace("SAC", "b") == sentence
+
+
+@pytest.mark.parametrize(
+    ("score", "off_road", "clause"),
+    [
+        (90.0, 0.31, "; but off the road 31.0% against 0.0%"),
+        (90.0, 0.0, ""),
+        (110.0, 0.31, ""),
+    ],
+)
+def test_the_faster_one_of_the_lower_rank_says_at_what_cost(
+    tmp_path: Path, score: float, off_road: float, clause: str
+) -> None:
+    """It is worse by pace less costs, and in what is seen; nothing is said where that is not so."""
+    write_setting(tmp_path, "a", [100.0])
+    line = evaluation(1000, 125.0, score=[3.0, score, 1.0], off_track_share=off_road)
+    write_run(tmp_path, "b", 0, [line], algorithm="SAC")
+    assert f"SAC is faster than PPO in 1 of 1 seed{clause}" in sentences(comparison_of(tmp_path))
 
 
 def test_settings_without_a_common_seed_are_not_paired(tmp_path: Path) -> None:
@@ -71,7 +94,7 @@ def test_no_sentence_compares_what_was_evaluated_on_another_course(
     write_setting(tmp_path, "b", [90.0] * 5, arguments={**usual, **arguments})
     found = sentences(comparison_of(tmp_path))
     assert (found == [OTHER_COURSES]) == is_other
-    assert any("keeps a better pace than" in sentence for sentence in found) != is_other
+    assert any("is better by pace less costs than" in sentence for sentence in found) != is_other
 
 
 def test_generated_tracks_to_evaluate_on_are_those_of_their_seed(tmp_path: Path) -> None:
@@ -89,7 +112,7 @@ def test_the_best_one_is_compared_with_those_next_to_it_on_its_course(tmp_path: 
         write_setting(tmp_path, f"r{index}", [90.0 + index], algorithm="SAC", **elsewhere)
     write_setting(tmp_path, "best", [200.0], arguments={"eval_track_id": []})
     write_setting(tmp_path, "last", [10.0], arguments={"eval_track_id": []}, algorithm="TD3")
-    assert "PPO keeps a better pace than TD3 in 1 of 1 seed" in sentences(comparison_of(tmp_path))
+    assert "PPO is better by pace less costs than TD3 in 1 of 1 seed" in sentences(comparison_of(tmp_path))
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, ["one seed has"]), (3, ["an interval from"]), (5, [])])
