@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import stats
 
 CONFIDENCE = 0.95
-FEW_SEEDS = 3  # an interval from this many or fewer seeds says little
+FEW_SEEDS = 3  # an interval from this many seeds says little, and from fewer there is none
 _CUT = 0.25  # share of the runs that the interquartile mean leaves out at each end
 _RESAMPLES, _BATCH = 2000, 100
 
@@ -31,7 +31,8 @@ class Spread:
         values: Value of each seed.
         median: Median.
         middle: Interquartile mean: the mean without the lowest and the highest quarter; of three or fewer, the mean.
-        interval: Lower and upper end of the interval of the interquartile mean; None if there is one seed.
+        interval: Lower and upper end of the interval of the interquartile mean; None if there are one or two
+            seeds.
     """
 
     values: tuple[float, ...]
@@ -55,7 +56,7 @@ def spreads(by_setting: Sequence[Sequence[float]]) -> list[Spread]:
     for count in {len(values) for values in by_setting}:
         chosen = [index for index, values in enumerate(by_setting) if len(values) == count]
         table = np.array([by_setting[index] for index in chosen], dtype=np.float64)
-        intervals = _intervals(table) if count > 1 else [None] * len(chosen)
+        intervals = _intervals(table) if count >= FEW_SEEDS else [None] * len(chosen)
         parts = zip(chosen, table.tolist(), _median(table).tolist(), _middle(table).tolist(), intervals, strict=True)
         for index, values, median, middle, interval in parts:
             found[index] = Spread(tuple(values), median, middle, interval)

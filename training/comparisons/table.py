@@ -1,6 +1,5 @@
 """The tables of a comparison, for a terminal."""
 
-import math
 from collections.abc import Sequence
 
 from racer_env.printable import printable
@@ -29,7 +28,9 @@ _TABLES = ((PACE, LAP_TIME, CLEAN_LAPS), (STEPS, SECONDS), (REVERSALS, OFF_ROAD)
 def settings_table(comparison: Comparison) -> list[str]:
     """Return the lines of the tables, a row for each of the best settings."""
     shown = comparison.settings[:MAX_ROWS]
-    cells = "; in each cell the median over the seeds | the interquartile mean (its 95 % interval)"
+    cells = (
+        "; in each cell the median over the seeds | the interquartile mean (its 95 % interval), unless all are equal"
+    )
     by = f"{count_of(len(comparison.settings), 'setting')} by {comparison.rank.title}"
     lines = [f"{by}{cells if has_intervals(shown) else ''}; - is never"]
     for measures in _TABLES:
@@ -59,8 +60,8 @@ def has_intervals(settings: Sequence[Compared]) -> bool:
 
 
 def parts(spread: Spread, measure: Measure) -> list[str]:
-    """Return a median, and with several seeds the interquartile mean and the interval, unless no seed got there."""
-    if spread.interval is None or math.isinf(min(spread.values)):
+    """Return a median, and with three seeds or more the interquartile mean and the interval, unless all are equal."""
+    if spread.interval is None or min(spread.values) == max(spread.values):
         return [measure.shown(spread.median)]
     return [
         measure.shown(spread.median),

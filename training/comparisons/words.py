@@ -70,7 +70,7 @@ def _about_intervals(one: Compared, other: Compared, measure: Measure) -> str:
 
 def _about_seeds(best: Sequence[Compared]) -> Iterator[str]:
     counts = [len(each.setting.runs) for each in best]
-    if min(counts) == 1:
-        yield "one seed has no interval, and says nothing about luck: train with several, 5 or more"
-    if any(1 < count <= FEW_SEEDS for count in counts):
-        yield f"an interval from {FEW_SEEDS} seeds or fewer is weak: it cannot be wider than these seeds are apart"
+    if min(counts) < FEW_SEEDS:
+        yield f"fewer than {FEW_SEEDS} seeds have no interval, and say little about luck: train with 5 or more"
+    if FEW_SEEDS in counts:
+        yield f"an interval from {FEW_SEEDS} seeds is weak: it cannot be wider than these seeds are apart"

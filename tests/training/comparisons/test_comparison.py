@@ -34,15 +34,13 @@ def test_another_measure_ranks_in_its_own_way(tmp_path: Path) -> None:
 
 
 def test_the_table_has_median_interquartile_mean_and_interval(tmp_path: Path) -> None:
-    """What no seed has reached is a dash."""
-    write_setting(tmp_path, "a", [100.0, 125.0])
-    write_setting(tmp_path, "b", [None, None], algorithm="SAC")
+    """What no seed has reached is a dash, and what all seeds have alike stands alone."""
+    write_setting(tmp_path, "a", [100.0, 100.0, 125.0])
+    write_setting(tmp_path, "b", [None, None, None], algorithm="SAC")
     lines = settings_table(comparison_of(tmp_path))
-    assert [line.split()[:2] for line in lines if line.startswith("PPO")] == [["PPO", "2"]] * 3
-    assert "9.00 | 9.00 (8.00 to 10.00)" in lines[2]
-    assert lines[3].split() == [
-        *("SAC", "2", "0.0", "|", "0.0", "(0.0", "to", "0.0)", "-", "0%", "|", "0%", "(0%", "to", "0%)")
-    ]
+    assert [line.split()[:2] for line in lines if line.startswith("PPO")] == [["PPO", "3"]] * 3
+    assert "10.00 | 9.33 (8.00 to 10.00)        100%" in lines[2]
+    assert lines[3].split() == ["SAC", "3", "0.0", "-", "0%"]
 
 
 def test_a_thousand_settings_fit_a_terminal(tmp_path: Path) -> None:
@@ -59,15 +57,15 @@ def test_a_thousand_settings_fit_a_terminal(tmp_path: Path) -> None:
 
 def test_the_document_has_every_seed(tmp_path: Path) -> None:
     """What differs, and null for what a run never reached."""
-    write_setting(tmp_path, "a", [100.0, None], hyperparameters={"gamma": 0.5})
+    write_setting(tmp_path, "a", [100.0, 100.0, None], hyperparameters={"gamma": 0.5})
     write_setting(tmp_path, "b", [50.0])
     document = as_document(comparison_of(tmp_path), ["words"], [], [])
     setting = next(each for each in document["settings"] if each["label"] == "PPO gamma=0.5")
     assert setting["differs"] == {"gamma": 0.5}
-    assert setting["seeds"] == [0, 1]
+    assert setting["seeds"] == [0, 1, 2]
     assert setting["measures"]["lap_time_sec"] == {
-        "by_seed": [10.0, None],
-        "median": None,
+        "by_seed": [10.0, 10.0, None],
+        "median": 10.0,
         "interquartile_mean": None,
         "interval": [10.0, None],
     }
@@ -75,10 +73,10 @@ def test_the_document_has_every_seed(tmp_path: Path) -> None:
     assert document["ranked_by"] == "pace_less_costs"
 
 
-@pytest.mark.parametrize(("seeds", "is_told"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("seeds", "is_told"), [(2, False), (3, True)])
 def test_intervals_are_explained_where_there_are_some(tmp_path: Path, seeds: int, is_told: bool) -> None:
-    """Cells of one seed are single numbers."""
-    write_setting(tmp_path, "a", [100.0] * seeds)
+    """Cells of one or two seeds are single numbers."""
+    write_setting(tmp_path, "a", [100.0 + seed for seed in range(seeds)])
     assert ("interquartile mean" in settings_table(comparison_of(tmp_path))[0]) == is_told
 
 

@@ -24,8 +24,8 @@ def test_of_three_seeds_it_is_the_mean() -> None:
 
 
 def test_the_interval_is_that_of_the_bootstrap() -> None:
-    """Of two values, half of the resamples are the mean, and a quarter each of the ends."""
-    (spread,) = spreads([[1.0, 3.0]])
+    """Of three values, one resample in 27 has the lowest one three times, so the ends are those of the values."""
+    (spread,) = spreads([[1.0, 2.0, 3.0]])
     assert spread.interval == (1.0, 3.0)
     narrow, wide = spreads([[4.9, 5.0, 5.0, 5.1, 5.0] * 4, [1.0, 5.0, 5.0, 9.0, 5.0] * 4])
     assert narrow.interval is not None
@@ -33,9 +33,10 @@ def test_the_interval_is_that_of_the_bootstrap() -> None:
     assert wide.interval[0] <= narrow.interval[0] <= 5.0 <= narrow.interval[1] <= wide.interval[1]
 
 
-def test_one_seed_has_no_interval() -> None:
-    """Nothing is known of its luck."""
-    (spread,) = spreads([[5.0]])
+@pytest.mark.parametrize("values", [[5.0], [5.0, 6.0]])
+def test_one_or_two_seeds_have_no_interval(values: list[float]) -> None:
+    """Next to nothing is known of their luck."""
+    (spread,) = spreads([values])
     assert spread.interval is None
     assert spread.overlaps(spread) is None
 
@@ -61,8 +62,10 @@ def test_a_setting_has_the_same_interval_alone_and_among_others() -> None:
     assert alone[0] == again[1]
 
 
-@pytest.mark.parametrize(("other", "overlaps"), [([3.0, 4.0], True), ([4.5, 5.0], False), ([-1.0, 0.5], False)])
+@pytest.mark.parametrize(
+    ("other", "overlaps"), [([3.0, 3.5, 4.0], True), ([4.5, 4.6, 5.0], False), ([-1.0, 0.0, 0.5], False)]
+)
 def test_intervals_overlap_if_they_share_a_value(other: list[float], overlaps: bool) -> None:
     """From either side."""
-    one, another = spreads([[1.0, 4.0], other])
+    one, another = spreads([[1.0, 2.0, 4.0], other])
     assert one.overlaps(another) is another.overlaps(one) is overlaps

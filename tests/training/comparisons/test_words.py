@@ -10,28 +10,20 @@ from training.comparisons.words import MANY, OTHER_COURSES, pair_in_words, sente
 
 pytestmark = pytest.mark.timeout(60)
 
-ALIKE = "a and b are alike in lap time in s: each is better in 1 of 2 seeds; the intervals overlap"
+ALIKE = "a and b are alike in lap time in s: each is better in 1 of 3 seeds, and as good in 1; the intervals overlap"
+BETTER = "a is better by pace less costs than b in 3 of 3 seeds; the intervals do not overlap"
+ONCE = "b is faster than a in 1 of 3 seeds, and as good in 2; the intervals overlap"
 
 
 @pytest.mark.parametrize(
     ("paces", "others", "measure", "sentence"),
     [
         ([101, 102, 103, 104, 90], [100] * 5, LAP_TIME, "a is faster than b in 4 of 5 seeds; the intervals overlap"),
-        (
-            [100, 101],
-            [50, 51],
-            PACE,
-            "a is better by pace less costs than b in 2 of 2 seeds; the intervals do not overlap",
-        ),
-        ([9, 12], [9, 11], LAP_TIME, "a is faster than b in 1 of 2 seeds, and as good in 1; the intervals overlap"),
-        ([9, 12], [12, 9], LAP_TIME, ALIKE),
-        ([100, 101], [110, 111], LAP_TIME, "b is faster than a in 2 of 2 seeds; the intervals do not overlap"),
-        (
-            [9, None],
-            [10, None],
-            LAP_TIME,
-            "b is faster than a in 1 of 2 seeds, and as good in 1; the intervals overlap",
-        ),
+        ([100, 101, 102], [50, 51, 52], PACE, BETTER),
+        ([9, 11, 9], [9, 12, 9], LAP_TIME, ONCE),
+        ([9, 12, 9], [12, 9, 9], LAP_TIME, ALIKE),
+        ([10, 11], [110, 111], LAP_TIME, "b is faster than a in 2 of 2 seeds"),
+        ([9, None, None], [10, None, None], LAP_TIME, ONCE),
         ([100], [90], LAP_TIME, "a is faster than b in 1 of 1 seed"),
         ([100, 100], [90, 80], STEPS, "a and b are equal in steps to competence in every seed"),
     ],
@@ -66,7 +58,7 @@ def test_the_faster_one_of_the_lower_rank_says_at_what_cost(
 
 def test_settings_without_a_common_seed_are_not_paired(tmp_path: Path) -> None:
     """Their medians and intervals are told."""
-    for seed in (0, 1):
+    for seed in (0, 1, 2):
         write_run(tmp_path, f"a{seed}", seed, [evaluation(1000, 100.0)])
         write_run(tmp_path, f"b{seed}", seed + 5, [evaluation(1000, 50.0)], algorithm="SAC")
     assert (
@@ -115,9 +107,11 @@ def test_the_best_one_is_compared_with_those_next_to_it_on_its_course(tmp_path: 
     assert "PPO is better by pace less costs than TD3 in 1 of 1 seed" in sentences(comparison_of(tmp_path))
 
 
-@pytest.mark.parametrize(("count", "words"), [(1, ["one seed has"]), (3, ["an interval from"]), (5, [])])
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, ["fewer than 3"]), (2, ["fewer than 3"]), (3, ["an interval from"]), (5, [])]
+)
 def test_few_seeds_are_said_to_be_few(tmp_path: Path, count: int, words: list[str]) -> None:
-    """One has no interval, and that of two or three says little."""
+    """One or two have no interval, and that of three says little."""
     write_setting(tmp_path, "a", [100.0] * count)
     found = sentences(comparison_of(tmp_path))
     assert [" ".join(sentence.split()[:3]) for sentence in found] == words
