@@ -55,6 +55,7 @@ def test_the_page_holds_everything(page: Path) -> None:
         "PPO learning_rate=1 is faster than PPO learning_rate=2 in 2 of 3 seeds; the intervals overlap",
         "16 finished trials; 1 more trial ended early or failed",
         "track-01 (trained there)",
+        "<h3>s: PPO</h3>",
         "importance of PPO",
     ):
         assert text in content, text
@@ -83,6 +84,7 @@ def test_the_table_and_the_json(sweep: Path, tmp_path: Path, capsys: pytest.Capt
     captured = capsys.readouterr()
     document = json.loads(captured.out)
     assert [each["label"] for each in document["settings"]] == ["PPO learning_rate=1", "PPO learning_rate=2"]
+    assert document["searches"][0]["sweep"] == "s"
     assert next(iter(document["searches"][0]["importance"])) == "learning_rate"
     assert f"note: saved {path}" in captured.err
 
@@ -98,6 +100,13 @@ def test_settings_on_other_tracks_are_said_to_be_so_on_the_page(
     assert OTHER_COURSES in content
     assert "below it the interquartile mean" not in content
     assert capsys.readouterr().out.count(OTHER_COURSES) == 1
+
+
+def test_the_page_is_titled_by_what_was_compared(tmp_path: Path) -> None:
+    """Not by a name of which there is no run."""
+    write_run(tmp_path / "logs", "a", 0, [evaluation(1000, 100.0)])
+    assert compared(tmp_path, "a", "nope", "--no-drive") == 0
+    assert "<h1>a</h1>" in (tmp_path / "logs" / "compare.html").read_text(encoding="utf-8")
 
 
 def test_the_seed_of_the_tracks_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ def as_document(
         "words": list(words),
         "searches": [
             {
+                "sweep": search.sweep,
                 "label": search.label,
                 "finished_trials": len(search.trials),
                 "other_trials": search.others,

@@ -25,6 +25,8 @@ class FoundRun:
 
     Attributes:
         name: Name of the run.
+        given: The name by which the user asked for it: its own, that of its sweep, or a pattern.
+        sweep: Name of the sweep, or of another folder with runs inside, that it is in; empty if it is in none.
         folder: Folder of its logs.
         models_dir: Folder of its models.
         records: Records of its stretches, the first one first.
@@ -32,6 +34,8 @@ class FoundRun:
     """
 
     name: str
+    given: str
+    sweep: str
     folder: Path
     models_dir: Path
     records: tuple[dict[str, Any], ...]
@@ -86,16 +90,17 @@ def find_runs(names: Sequence[str], logs_dir: Path, models_dir: Path | None = No
     Raises:
         RunError: None of them can be compared.
     """
-    folders: list[Path] = []
+    folders: dict[Path, str] = {}
     found, left_out = [], []
     for name in names:
         try:
-            folders += _folders(name, logs_dir)
+            for folder in _folders(name, logs_dir):
+                folders.setdefault(folder, name)
         except RunError as error:
             left_out.append(str(error))
-    for folder in dict.fromkeys(folders):
+    for folder, given in folders.items():
         try:
-            found.append(_read(folder, logs_dir, models_dir))
+            found.append(_read(folder, given, logs_dir, models_dir))
         except RunError as error:
             left_out.append(str(error))
     if not found and len(left_out) == 1:
@@ -144,7 +149,7 @@ def _runs_in(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob(f"*/{RECORD_NAME}"))
 
 
-def _read(folder: Path, logs_dir: Path, models_dir: Path | None) -> FoundRun:
+def _read(folder: Path, given: str, logs_dir: Path, models_dir: Path | None) -> FoundRun:
     """Read a run back.
 
     Raises:
@@ -157,8 +162,9 @@ def _read(folder: Path, logs_dir: Path, models_dir: Path | None) -> FoundRun:
     evaluations = [*filter(is_whole, read_evaluations(folder))]
     if not evaluations:
         raise RunError(f"{folder} has no evaluations: none yet, or trained with --eval-freq 0, or by an older version")
-    found = FoundRun(folder.name, folder, _models_dir(folder, logs_dir, models_dir, records[0]), tuple(records), [])
-    return dataclasses.replace(found, evaluations=evaluations)
+    sweep = "" if folder.parent.resolve() == logs_dir.resolve() else folder.parent.name
+    models = _models_dir(folder, logs_dir, models_dir, records[0])
+    return FoundRun(folder.name, given, sweep, folder, models, tuple(records), evaluations)
 
 
 def _record(path: Path) -> dict[str, Any]:

@@ -31,11 +31,13 @@ class Setting:
 
     Attributes:
         label: Short name, different from those of all other settings.
+        about: What differs from the other settings of its algorithm; empty where the label says so.
         values: All that they were trained with, by name.
         runs: The runs, by seed; no two with the same seed.
     """
 
     label: str
+    about: str
     values: Mapping[str, Any]
     runs: tuple[FoundRun, ...]
 
@@ -70,10 +72,10 @@ def group(runs: Sequence[FoundRun]) -> list[Setting]:
         else:
             by_seed[run.seed] = run
     settings = [
-        Setting("", values, tuple(by_seed[seed] for seed in sorted(by_seed))) for values, by_seed in groups.values()
+        Setting("", "", values, tuple(by_seed[seed] for seed in sorted(by_seed))) for values, by_seed in groups.values()
     ]
     _note_versions(runs)
-    return [replace(setting, label=label) for setting, label in zip(settings, _labels(settings), strict=True)]
+    return _named(settings)
 
 
 def differing(settings: Sequence[Setting]) -> list[str]:
@@ -142,22 +144,37 @@ def _differing(alike: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in found if name != "track_fingerprints" or TRACKS not in found]
 
 
-def _labels(settings: Sequence[Setting]) -> list[str]:
-    """Return a name for each setting: its algorithm with what differs, or, where that is much, what its runs share."""
+def _named(settings: Sequence[Setting]) -> list[Setting]:
+    """Return the settings with their names: what differs, or where that is much for one of them, names of runs."""
     names = {
         algorithm: _differing([setting.values for setting in settings if setting.algorithm == algorithm])
         for algorithm in {setting.algorithm for setting in settings}
     }
-    labels: list[str] = []
-    for setting in settings:
-        differs = [f"{name}={shown(setting.values.get(name))}" for name in names[setting.algorithm]]
-        label = " ".join([setting.algorithm, *differs])
-        labels.append(label if len(label) <= MAX_LABEL else _common_name([run.name for run in setting.runs]))
+    differs = [
+        [f"{name}={shown(setting.values.get(name))}" for name in names[setting.algorithm]] for setting in settings
+    ]
+    labels = [" ".join([setting.algorithm, *own]) for setting, own in zip(settings, differs, strict=True)]
+    abouts = [""] * len(settings)
+    if any(len(label) > MAX_LABEL for label in labels):
+        are_several = len({run.sweep for setting in settings for run in setting.runs}) > 1
+        labels = [_name_of_runs(setting.runs, are_several) for setting in settings]
+        if len(names) > 1:
+            labels = [f"{setting.algorithm} {label}" for setting, label in zip(settings, labels, strict=True)]
+        abouts = [", ".join(own) for own in differs]
     counts: dict[str, int] = {}
     for index, label in enumerate(labels):
         counts[label] = counts.get(label, 0) + 1
         labels[index] = label if counts[label] == 1 else f"{label} ({counts[label]})"
-    return labels
+    return [
+        replace(setting, label=label, about=about)
+        for setting, label, about in zip(settings, labels, abouts, strict=True)
+    ]
+
+
+def _name_of_runs(runs: Sequence[FoundRun], with_sweep: bool) -> str:
+    """Return what the names of a setting's runs have in common, after that of the sweep of the first one if asked."""
+    name = _common_name([run.name for run in runs])
+    return f"{runs[0].sweep}/{name}" if with_sweep and runs[0].sweep else name
 
 
 def _common_name(names: Sequence[str]) -> str:

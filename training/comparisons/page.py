@@ -90,6 +90,7 @@ def _search(search: Search, rank: Measure) -> dict[str, Any]:
     others = f"; {count_of(search.others, 'more trial')} ended early or failed" if search.others else ""
     lines = search_charts.parallel_coordinates(search, rank.title)
     return {
+        "sweep": search.sweep,
         "label": search.label,
         "about": f"{count_of(len(search.trials), 'finished trial')}{others}",
         "importance": None if bars is None else embedded(bars),

@@ -26,6 +26,7 @@ class Search:
     """The finished trials of a search that stand on one algorithm and preset.
 
     Attributes:
+        sweep: Name of the sweep.
         label: Algorithm and preset, as the sweep calls them.
         is_less_better: Whether a smaller value of a trial is better.
         distributions: What was searched, by name: what every trial has, and where its values differ.
@@ -35,6 +36,7 @@ class Search:
         others: How many trials were ended early or failed, which have no part in this.
     """
 
+    sweep: str
     label: str
     is_less_better: bool
     distributions: dict[str, BaseDistribution]
@@ -69,7 +71,10 @@ def searches_of(folder: Path) -> list[Search]:
         note(f"no importance of hyper-parameters: the journal of {folder} is damaged ({first_line(error)})")
         return []
     labels = dict.fromkeys(str(trial.user_attrs.get("label", folder.name)) for trial in trials)
-    found = [_search(label, study.direction, [each for each in trials if _is_of(each, label)]) for label in labels]
+    found = [
+        _search(folder.name, label, study.direction, [each for each in trials if _is_of(each, label)])
+        for label in labels
+    ]
     return [search for search in found if search.distributions]
 
 
@@ -77,7 +82,7 @@ def _is_of(trial: FrozenTrial, label: str) -> bool:
     return bool(trial.user_attrs.get("label", label) == label)
 
 
-def _search(label: str, direction: Any, trials: Sequence[FrozenTrial]) -> Search:
+def _search(sweep: str, label: str, direction: Any, trials: Sequence[FrozenTrial]) -> Search:
     finished = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     others = sum(trial.state in (TrialState.PRUNED, TrialState.FAIL) for trial in trials)
     distributions = _searched(finished)
@@ -89,7 +94,7 @@ def _search(label: str, direction: Any, trials: Sequence[FrozenTrial]) -> Search
             evaluator = PedAnovaImportanceEvaluator(target_quantile=BEST_SHARE)
             importance = get_param_importances(alone, evaluator=evaluator, params=[*distributions])
     is_less_better = direction == optuna.study.StudyDirection.MINIMIZE
-    return Search(label, is_less_better, distributions, finished, importance, others)
+    return Search(sweep, label, is_less_better, distributions, finished, importance, others)
 
 
 def _searched(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:

@@ -47,7 +47,7 @@ def carry_out(options: CompareOptions, runs: Sequence[FoundRun], tracks: Sequenc
     path = options.output or (sweeps[0] if len(sweeps) == len(options.runs) == 1 else options.logs_dir) / PAGE_NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as beside:
-        page = make_page(in_short(options.runs), comparison, words, searches, driven)
+        page = make_page(in_short([*dict.fromkeys(run.given for run in runs)]), comparison, words, searches, driven)
         beside.write_text(page, encoding="utf-8", errors="backslashreplace")
     tell = note if options.json else say
     tell(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")

@@ -20,7 +20,7 @@ def sentences(comparison: Comparison) -> list[str]:
     best, *others = comparison.settings
     rivals = [each for each in others if each.setting.course == best.setting.course]
     found = [OTHER_COURSES] if len({each.setting.course for each in comparison.settings}) > 1 else []
-    found += _about_seeds(comparison.settings[: 1 + MAX_RIVALS])
+    found += [*_about_seeds(comparison.settings[: 1 + MAX_RIVALS]), *_about_steps(comparison.settings)]
     if len(comparison.settings) > MANY:
         found.append(f"the best of {len(comparison.settings):,} settings is lucky too: train it again, with new seeds")
     for measure in dict.fromkeys((comparison.rank, LAP_TIME, STEPS)):
@@ -74,3 +74,10 @@ def _about_seeds(best: Sequence[Compared]) -> Iterator[str]:
         yield f"fewer than {FEW_SEEDS} seeds have no interval, and say little about luck: train with 5 or more"
     if FEW_SEEDS in counts:
         yield f"an interval from {FEW_SEEDS} seeds is weak: it cannot be wider than these seeds are apart"
+
+
+def _about_steps(settings: Sequence[Compared]) -> Iterator[str]:
+    steps = [each.setting.values["timesteps"] for each in settings]
+    if min(steps) < max(steps):
+        span = f"some for {min(steps):,} steps, and some for {max(steps):,}"
+        yield f"not all settings were trained for as long, {span}: a longer training may be why one is better"

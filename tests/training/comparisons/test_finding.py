@@ -29,6 +29,14 @@ def test_runs_by_name_pattern_path_and_sweep(tmp_path: Path) -> None:
     assert names(find_runs([str(tmp_path / "sweep"), "sweep/*", "s*"], tmp_path)) == ["sweep_run"]
 
 
+def test_a_run_says_by_what_it_was_found_and_where(tmp_path: Path) -> None:
+    """The first of the names that stand for it, and its sweep."""
+    write_run(tmp_path, "alone", 0, LINES)
+    write_run(tmp_path / "sweep", "trial", 0, LINES)
+    found = find_runs(["alone", "missing", "sweep", "sweep/*"], tmp_path)
+    assert [(run.given, run.sweep) for run in found] == [("alone", ""), ("sweep", "sweep")]
+
+
 def test_each_that_cannot_be_compared_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Missing, damaged, without a record, without evaluations; the others are compared."""
     write_run(tmp_path, "good", 0, LINES)

@@ -57,6 +57,28 @@ def test_much_that_differs_makes_no_long_name(tmp_path: Path) -> None:
     assert all(len(setting.label) <= MAX_LABEL for setting in settings)
 
 
+LONG = {f"a_long_name_{index}": 0 for index in range(4)}
+
+
+def test_names_are_alike(tmp_path: Path) -> None:
+    """One that is named by its runs goes with others that are too; of several algorithms, each says its own."""
+    write_setting(tmp_path, "trial_0000", [1.0, 1.0])
+    for number in (1, 2):
+        longer = dict.fromkeys(LONG, number)
+        write_setting(tmp_path, f"trial_000{number}", [1.0, 1.0], algorithm="SAC", hyperparameters=longer)
+    settings = settings_in(tmp_path)
+    assert [setting.label for setting in settings] == ["PPO trial_0000", "SAC trial_0001", "SAC trial_0002"]
+    assert [setting.about for setting in settings[:2]] == ["", ", ".join(f"{name}=1" for name in LONG)]
+
+
+def test_names_of_several_sweeps_begin_with_theirs(tmp_path: Path) -> None:
+    """So that each is known by where it is; a run of no sweep has its name alone."""
+    for number, folder in enumerate(("one", "other", "")):
+        longer = dict.fromkeys(LONG, number)
+        write_setting(tmp_path / folder, "trial_0000", [1.0], hyperparameters=longer)
+    assert [setting.label for setting in settings_in(tmp_path)] == ["one/trial_0000", "other/trial_0000", "trial_0000"]
+
+
 def test_no_two_settings_have_the_same_name(tmp_path: Path) -> None:
     """Also where the shown digits are equal."""
     for index, rate in enumerate((0.10000001, 0.10000002, 0.3)):

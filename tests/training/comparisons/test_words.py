@@ -117,6 +117,16 @@ def test_few_seeds_are_said_to_be_few(tmp_path: Path, count: int, words: list[st
     assert [" ".join(sentence.split()[:3]) for sentence in found] == words
 
 
+@pytest.mark.parametrize("steps", [1000, 2000])
+def test_longer_training_is_told(tmp_path: Path, steps: int) -> None:
+    """As it may be all that makes a setting better."""
+    write_setting(tmp_path, "a", [100.0])
+    write_setting(tmp_path, "b", [90.0], timesteps=steps, algorithm="SAC")
+    span = "some for 1,000 steps, and some for 2,000"
+    sentence = f"not all settings were trained for as long, {span}: a longer training may be why one is better"
+    assert (sentence in sentences(comparison_of(tmp_path))) == (steps != 1000)
+
+
 def test_the_best_of_many_is_said_to_be_lucky_too(tmp_path: Path) -> None:
     """A winner among many owes some of its rank to its seeds."""
     for index in range(MANY + 1):
