@@ -52,6 +52,8 @@ def test_the_page_holds_everything(page: Path) -> None:
     for text in (
         "<h1>s</h1>",
         "2 settings, 6 runs, by lap time in s",
+        "<li>best is PPO learning_rate=1; lap time 10.00 s, median of 3 seeds</li>",
+        "<li>see its best run lap: python -m training.evaluate --model ",
         "PPO learning_rate=1 is faster than PPO learning_rate=2 in 2 of 3 seeds; the intervals overlap",
         "16 finished trials; 1 more trial ended early or failed",
         "track-01 (trained there)",
@@ -76,13 +78,21 @@ def test_the_table_and_the_json(sweep: Path, tmp_path: Path, capsys: pytest.Capt
     path = tmp_path / "deep" / "page.html"
     assert compared(sweep, "s/*", "--no-drive", "--output", str(path)) == 0
     captured = capsys.readouterr()
-    assert "2 settings by pace less costs in units/s" in captured.out
+    model = sweep / "models" / "s" / "trial_0000_seed_1_best.zip"
+    first = [
+        "best is PPO learning_rate=1; lap time 10.00 s, median of 3 seeds",
+        f"see its best run lap: python -m training.evaluate --model {model}",
+        "2 settings by pace less costs in units/s",
+    ]
+    lines = captured.out[captured.out.index("best is") :].splitlines()
+    assert [line.partition("; in each cell")[0] for line in lines[:3]] == first
     assert "side by side" not in captured.out
     assert f"saved {path}" in captured.out
     assert "importance of PPO" not in path.read_text(encoding="utf-8")
     assert compared(sweep, "s", "--no-drive", "--json", "--output", str(path)) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
+    assert document["words"][0] == first[0]
     assert [each["label"] for each in document["settings"]] == ["PPO learning_rate=1", "PPO learning_rate=2"]
     assert document["searches"][0]["sweep"] == "s"
     assert next(iter(document["searches"][0]["importance"])) == "learning_rate"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from racer_env.tracks import Track
 from training.checkpoints.writing import replacing
+from training.comparisons.best import best_in_words, next_in_words, try_in_words
 from training.comparisons.comparison import compare
 from training.comparisons.document import as_document
 from training.comparisons.driving import drive_best
@@ -38,16 +39,20 @@ def carry_out(options: CompareOptions, runs: Sequence[FoundRun], tracks: Sequenc
     comparison = compare(runs, _rank(sweeps))
     searches = [search for folder in sweeps for search in searches_of(folder)]
     driven = drive_best(comparison, tracks) if tracks else []
+    best, command = best_in_words(comparison), try_in_words(comparison.settings[0], comparison.rank)
     words = sentences(comparison)
     if options.json:
-        print(json.dumps(as_document(comparison, words, searches, driven), indent=2))
+        print(json.dumps(as_document(comparison, [best, *words], searches, driven), indent=2))
     else:
-        for line in [*settings_table(comparison), *drivers_table(driven), *words]:
+        say(best)
+        say(command, limit=None)
+        for line in [*settings_table(comparison), *next_in_words(comparison), *drivers_table(driven), *words]:
             say(line)
+    title = in_short([*dict.fromkeys(run.given for run in runs)])
     path = options.output or (sweeps[0] if len(sweeps) == len(options.runs) == 1 else options.logs_dir) / PAGE_NAME
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as beside:
-        page = make_page(in_short([*dict.fromkeys(run.given for run in runs)]), comparison, words, searches, driven)
+        page = make_page(title, comparison, [best, command, *words], searches, driven)
         beside.write_text(page, encoding="utf-8", errors="backslashreplace")
     tell = note if options.json else say
     tell(f"saved {path} ({path.stat().st_size / 1024:,.0f} KB); open it in a browser")

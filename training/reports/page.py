@@ -10,7 +10,7 @@ from racer_env.json_files import read_json
 from training.algorithms.registry import all_algorithms
 from training.checkpoints.data import read_model_data
 from training.checkpoints.files import BEST, FINAL, INTERRUPTED, model_path, models_of
-from training.console.arguments import LOGS_DIR, MODELS_DIR, track_flags
+from training.console.arguments import LOGS_DIR, MODELS_DIR
 from training.console.messages import command_line, in_short, note
 from training.drives.plots import racing_line, telemetry
 from training.drives.recording import Recording, load_recording
@@ -22,6 +22,7 @@ from training.reports.learning_curves import Mark
 from training.reports.run_log import RunLog
 from training.runs.fastest_laps import RECORDS_FOLDER
 from training.runs.folders import records_of
+from training.runs.recorded import recorded_track_flags
 
 
 def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
@@ -174,9 +175,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     model = str(best if best.is_file() else model_path(models_dir, run, FINAL))
     places = [] if models_dir == MODELS_DIR else ["--models-dir", str(models_dir)]
     places += [] if logs_dir == LOGS_DIR else ["--logs-dir", str(logs_dir)]
-    named = _part(record, "arguments")
-    names, folder = named.get("track_id"), named.get("tracks_dir")
-    tracks = track_flags([*map(str, names)] if isinstance(names, list) else [], Path(str(folder)) if folder else None)
+    tracks = recorded_track_flags(record)
     algorithm, lines = all_algorithms().get(str(record.get("algorithm"))), {}
     if algorithm is not None:
         lines["Go on training, for as many steps more"] = [

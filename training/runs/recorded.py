@@ -1,6 +1,6 @@
-"""What a run's record says of how the run went on, for the run that resumes it."""
+"""What a run's record says of how the run went on, for the run that resumes it, and where its tracks are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from racer_env.errors import RunError
 from racer_env.json_files import read_json
 from training.checkpoints.data import ModelData
 from training.checkpoints.files import run_of
+from training.console.arguments import track_flags
 from training.runs.folders import last_record, records
 
 
@@ -54,3 +55,11 @@ def recorded_options(logs_dir: Path, resumed: ModelData) -> dict[str, Any]:
 def recorded_values(logs_dir: Path, resumed: ModelData, name: str) -> list[Any]:
     """Return what the records of all stretches of a model's run say under a name."""
     return [_content(path).get(name) for path in records(logs_dir / run_of(resumed.path))]
+
+
+def recorded_track_flags(record: Mapping[str, Any]) -> list[str]:
+    """Return the flags that find the tracks of a run's record again, if their ids are not enough."""
+    named = record.get("arguments")
+    named = named if isinstance(named, dict) else {}
+    names, folder = named.get("track_id"), named.get("tracks_dir")
+    return track_flags([*map(str, names)] if isinstance(names, list) else [], Path(str(folder)) if folder else None)
