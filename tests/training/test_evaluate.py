@@ -251,12 +251,19 @@ def test_several_drivers_are_in_one_table(trained: Path, capsys: pytest.CaptureF
 
 def test_lap_times_of_several_tracks_are_not_put_together(capsys: pytest.CaptureFixture[str]) -> None:
     """On all tracks of a driver, and on groups of many tracks, there is a pace."""
-    arguments = ["--model", "scripted", "scripted", "--laps", "1", "--track-id"]
+    arguments = ["--model", "scripted", "pretrained", "--laps", "1", "--track-id"]
     for tracks, place in ((["track-01", "track-02"], "all"), (["procedural:9"], "procedural")):
         assert evaluate.main([*arguments, *tracks]) == 0
         rows = [line.split() for line in capsys.readouterr().out.splitlines() if f" {place} " in line]
         assert len(rows) == 2
         assert all(row[4:6] == ["-", "-"] and row[7] == "units/s" for row in rows)
+
+
+def test_a_driver_that_is_named_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its rows would be the same."""
+    assert evaluate.main(["--model", "scripted", "pretrained", "scripted"]) == 2
+    told = "--model names scripted twice, whose figures would be the same; name each driver once"
+    assert capsys.readouterr().err == f"error: {told}\n"
 
 
 @pytest.mark.parametrize(
@@ -279,9 +286,9 @@ def test_drivers_of_different_rewards_are_measured_by_the_same(
     """Those of the project, and it is said; if all had the same, by these."""
     dear = AiConfig(RewardWeights(progress=1000.0), EpisodeLimits(stillness_timeout_ticks=30))
     paths = {}
-    for name, config in (("dear", dear), ("usual", AiConfig())):
+    for name, config in (("dear", dear), ("also dear", dear), ("usual", AiConfig())):
         document = {"ai_config": config.to_json()}
         paths[name] = str(rewritten(fresh_model, tmp_path / f"{name}.zip", lambda data: data.update(document)))  # noqa: B023
-    for other, told in (("usual", "as the drivers had different ones"), ("dear", "those of the drivers, not of")):
+    for other, told in (("usual", "as the drivers had different ones"), ("also dear", "those of the drivers, not of")):
         assert evaluate.main(["--model", paths["dear"], paths[other], "--laps", "1"]) == 0
         assert told in capsys.readouterr().err

@@ -77,6 +77,12 @@ class ModelData:
         return max(1, int(self.get("action_repeat", int, 1)))
 
     @property
+    def score(self) -> tuple[float, float, float] | None:
+        """Score by which it was chosen as the best model of its run, see ``score_of``; None if it does not say."""
+        found = self.get("score", list, [])
+        return (float(found[0]), float(found[1]), float(found[2])) if len(found) == 3 else None
+
+    @property
     def saves(self) -> int:
         """How often its run had saved a model, this one included; 0 if it does not say."""
         return int(self.get("saves", int, 0))

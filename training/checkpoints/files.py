@@ -18,7 +18,7 @@ from training.checkpoints.pickled import read_pickled
 from training.checkpoints.statistics import Statistics, parse_statistics
 from training.checkpoints.writing import digest_of, move
 from training.console.arguments import MODELS_DIR
-from training.console.messages import note
+from training.console.messages import in_short, note
 
 FINAL, INTERRUPTED, BEST = "final", "interrupted", "best"
 # Files of an exported driver, in a folder of its own.
@@ -75,7 +75,7 @@ def run_of(model: Path) -> str:
 def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> ModelData:
     """Read the model that a user named: a path, with or without ``.zip``, or a run, for its newest whole model.
 
-    A bare file name is also looked up in ``models_dir``.
+    A name is also looked up in ``models_dir``, as ``quick_best`` or, of a sweep, ``sweep_1/trial_0003_seed_1_best``.
 
     Raises:
         ModelError: There is no such file or run, or it is not a model.
@@ -83,28 +83,54 @@ def find_model(name: str | Path, models_dir: Path = MODELS_DIR) -> ModelData:
     path = Path(name)
     if not path.name:
         raise ModelError(f"expected the path of a model or the name of a run, got {str(name)!r}")
-    folder = path.parent if path.parent != Path() else models_dir
-    _complete_saves_of_before(folder)
+    folders = [models_dir] if path.parent == Path() else [path.parent, models_dir / path.parent]
+    for folder in folders:
+        _complete_saves_of_before(folder)
     candidates = [path] if path.suffix == ".zip" else [path.with_name(path.name + ".zip"), path]
-    if path.parent == Path():
-        candidates += [models_dir / candidate for candidate in candidates]
+    candidates += [models_dir / candidate for candidate in candidates]
     for candidate in candidates if path.suffix != ".onnx" else []:
         if candidate.is_file():
             return read_model_data(candidate)
         if candidate.exists() and not candidate.is_dir():
             raise ModelError(f"{candidate} is no model: expected a regular file, and it is a pipe or a device")
-    if models_of(folder, path.name):
-        return newest_model(folder, path.name)
+    for folder in folders:
+        if models_of(folder, path.name):
+            return newest_model(folder, path.name)
     if path.suffix == ".onnx":
         raise ModelError(f"{path} is an exported driver; expected a model of training")
+    there = next(filter(Path.is_dir, folders), folders[0])
+    raise ModelError(f"no model or run {name}; {_what_there_is(path, there, models_dir)}")
+
+
+def _what_there_is(path: Path, folder: Path, models_dir: Path) -> str:
+    """Return what a user may have meant by a name that is neither a model nor a run of a folder."""
+    if path == Path(PRETRAINED):
+        return "the driver of that name comes with the project, exported; --initialize-from begins a run with it"
+    if (path / DRIVER_NAME).is_file():
+        return f"{path} is the folder of an exported one, {path / DRIVER_NAME}"
+    for sweep in (path, models_dir / path):
+        best = _best_in(sweep)
+        if best is not None:
+            return f"{sweep} is a sweep, or another folder of runs; the best of their models by its score is {best}"
+    name = path.name.removesuffix(".zip")
+    sweeps = sorted(filter(Path.is_dir, models_dir.iterdir())) if models_dir.is_dir() else []
+    elsewhere = [str(sweep / name) for sweep in sweeps if (sweep / f"{name}.zip").is_file() or models_of(sweep, name)]
+    if elsewhere:
+        return f"there is {in_short(elsewhere)}"
     runs = sorted({run_of(file) for file in _models_in(folder)})
     more = f" and {len(runs) - 8:,} more" if len(runs) > 8 else ""
-    hint = f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
-    if (path / DRIVER_NAME).is_file():
-        hint = f"{path} is the folder of an exported one, {path / DRIVER_NAME}"
-    if str(name) == PRETRAINED:
-        hint = "the driver of that name comes with the project, exported; --initialize-from begins a run with it"
-    raise ModelError(f"no model or run {name}; {hint}")
+    return f"in {folder} there are: {', '.join(runs[:8])}{more}" if runs else "python -m training.train_ppo makes one"
+
+
+def _best_in(folder: Path) -> Path | None:
+    """Return the model of a folder with the best score, of those that were the best of their runs; None without any."""
+    scores = dict[Path, tuple[float, float, float]]()
+    for path in sorted(folder.glob(f"*_{BEST}.zip")):
+        with contextlib.suppress(ModelError):
+            score = read_model_data(path).score
+            if score is not None:
+                scores[path] = score
+    return max(scores, key=lambda path: scores[path], default=None)
 
 
 def is_model_or_run(name: str, models_dir: Path) -> bool:

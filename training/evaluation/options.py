@@ -1,6 +1,7 @@
 """The command line of ``training.evaluate``."""
 
 import argparse
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,8 +93,9 @@ def make_parser() -> Parser:
         nargs="+",
         metavar="MODEL",
         help="one driver, or several for one table of them: a model's path, with or without .zip; a run's name, for "
-        "its newest model, not its best; a driver as .onnx, with vecnorm_stats.json beside it if it takes normalised "
-        f"observations; '{PRETRAINED}', the driver that comes with the project; '{SCRIPTED}', a simple driver by rule",
+        "its newest model, not its best, and SWEEP/RUN for one of a sweep; a driver as .onnx, with vecnorm_stats.json "
+        f"beside it if it takes normalised observations; '{PRETRAINED}', the driver that comes with the project; "
+        f"'{SCRIPTED}', a simple driver by rule",
     )
     what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
     _add_driving_arguments(parser)
@@ -191,6 +193,9 @@ def check_options(options: EvaluationOptions) -> None:
         OSError: A folder cannot be made.
         PackageError: A package that they need is missing.
     """
+    twice = [name for name, count in Counter(options.model or []).items() if count > 1]
+    if twice:
+        raise ConfigError(f"--model names {twice[0]} twice, whose figures would be the same; name each driver once")
     if options.has_several:
         named = _named(options, _OF_ONE_DRIVER)
         if named:

@@ -77,10 +77,9 @@ def best_score_of(model: Path, course: str | None = None) -> tuple[Score, str]:
         find_statistics(data)
     except ModelError:
         return WORST, ""
-    score = data.get("score", list, [])
-    if len(score) != 3 or course not in (None, data.get("score_course", str, course)):
+    if data.score is None or course not in (None, data.get("score_course", str, course)):
         return WORST, ""
-    return (float(score[0]), float(score[1]), float(score[2])), str(data.get("score_in_words", str, ""))
+    return data.score, str(data.get("score_in_words", str, ""))
 
 
 class BestModelCallback(PeriodicCallback):

@@ -1,6 +1,7 @@
 """Names of model files, finding what belongs together, and which files stay."""
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -71,6 +72,42 @@ def test_a_missing_model_names_those_that_are_there(tmp_path: Path) -> None:
     make_zip(tmp_path / "other_final.zip")
     with pytest.raises(ModelError, match=r"no model or run .*run_final; in .* there are: other"):
         find_model(tmp_path / "run_final")
+
+
+def test_a_run_of_a_sweep_is_found_by_both_names(tmp_path: Path) -> None:
+    """As comparisons take it; a whole path goes before."""
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    best = make_zip(folder / "run_best.zip")
+    newest = save_set(folder, "run_final", 1)
+    assert find_model("sweep/run_best", tmp_path).path == find_model("sweep/run_best.zip", tmp_path).path == best
+    assert find_model("sweep/run", tmp_path).path == newest
+    with pytest.raises(ModelError, match=r"no model or run sweep/other; in .*sweep there are: run"):
+        find_model("sweep/other", tmp_path)
+
+
+def test_the_name_of_a_sweep_names_its_best_model(tmp_path: Path) -> None:
+    """By the score that each run's best one was saved with; a model without a score is none of them."""
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    for name, score in (("a", [3.0, 99.0, 0.0]), ("b", [3.0, 120.0, 0.0]), ("c", [2.0, 150.0, 0.0]), ("d", [])):
+        make_zip(folder / f"{name}_best.zip", score=score)
+    make_zip(folder / "e_final.zip", score=[9.0, 9.0, 9.0])
+    for name in ("sweep", folder):
+        with pytest.raises(ModelError, match=r"sweep is a sweep, or another folder of runs; the best .*sweep.b_best"):
+            find_model(name, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["run_best", "run_best.zip", "run"])
+def test_a_run_of_a_sweep_by_its_own_name_alone_names_where_it_is(tmp_path: Path, name: str) -> None:
+    """It may be in several."""
+    for sweep in ("one", "two"):
+        (tmp_path / sweep).mkdir()
+        make_zip(tmp_path / sweep / "run_best.zip")
+    (tmp_path / "none").mkdir()
+    there = ", ".join(re.escape(str(tmp_path / sweep / name.removesuffix(".zip"))) for sweep in ("one", "two"))
+    with pytest.raises(ModelError, match=f"no model or run {name}; there is {there}$"):
+        find_model(name, tmp_path)
 
 
 def test_the_folder_of_an_exported_driver_names_its_file(tmp_path: Path) -> None:
