@@ -70,7 +70,8 @@ class RayPool(Pool):
     @property
     def workers(self) -> int:
         """How many runs are trained at once: as many as the cluster now has cores, and one if it has none yet."""
-        cores = sum(machine.cores for machine in self._machines.fit().values())
+        with _usable():
+            cores = sum(machine.cores for machine in self._machines.fit().values())
         return max(1, min(cores, self._most or cores))
 
     def submit(self, order: RunOrder) -> None:
@@ -82,7 +83,8 @@ class RayPool(Pool):
             return
         self._attempts += 1
         self._waiting.append((self._attempts, order, luggage))
-        self._hand_out()
+        with _usable():
+            self._hand_out()
 
     def _hand_out(self) -> None:
         """Give waiting runs to machines with a free core."""
@@ -108,13 +110,11 @@ class RayPool(Pool):
             OSError: The files of a run cannot be written.
         """
         found, self._refused = self._refused, []
-        try:
+        with _usable():
             ready, _ = ray.wait([self._letters, *self._tasks], timeout=0 if found else timeout_s, fetch_local=False)
             found += self._read()
             found += [self._end(task) for task in ready if task in self._tasks]
             self._hand_out()
-        except RayError as error:
-            raise RunError(f"the cluster can no longer be used: {first_line(error)}; go on by --resume") from error
         return found
 
     def _read(self) -> Iterator[Event]:
@@ -168,6 +168,15 @@ class _Task:
     attempt: int
     order: RunOrder
     node: str
+
+
+@contextlib.contextmanager
+def _usable() -> Iterator[None]:
+    """Say so in one line if the cluster breaks down meanwhile; the runs that are on their way have not failed."""
+    try:
+        yield
+    except RayError as error:
+        raise RunError(f"the cluster can no longer be used: {first_line(error)}; go on by --resume") from error
 
 
 def _on(node: str) -> NodeAffinitySchedulingStrategy:
