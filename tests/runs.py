@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+import stable_baselines3
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
 
 from racer_env.physics import load_physics
 from racer_env.tracks import Track
+from racer_env.vec_env import RacerVecEnv
 from training import train_ppo, train_sac, train_td3
 from training.algorithms.members.ppo import ALGORITHM
 from training.checkpoints.data import ModelData, read_model_data
@@ -80,6 +84,18 @@ def make_fresh(folder: Path, name: str = "fresh_final", **attributes: Any) -> Pa
     save_unit(model, env, folder / f"{name}.zip")
     env.close()
     return folder / f"{name}.zip"
+
+
+def save_guest(folder: Path, name: str, **arguments: Any) -> Any:
+    """Save an untrained model of another algorithm with its statistics, and return it."""
+    package = stable_baselines3 if hasattr(stable_baselines3, name) else pytest.importorskip("sb3_contrib")
+    policy = "MlpLstmPolicy" if name == "RecurrentPPO" else "MlpPolicy"
+    env = VecNormalize(RacerVecEnv("track-01", 2))
+    model = getattr(package, name)(policy, env, device="cpu", seed=0, **arguments)
+    (folder / "models").mkdir()
+    model.save(folder / "models" / "guest.zip")
+    env.save(str(folder / "models" / "guest_vecnormalize.pkl"))
+    return model
 
 
 def classes_of_ours(path: Path) -> list[str]:

@@ -176,6 +176,16 @@ def test_a_model_without_normalisation_is_exported(tmp_path: Path, capsys: pytes
         assert driver(observations) == pytest.approx(expected, abs=1e-6)
 
 
+def test_where_it_does_not_run_is_said(
+    fresh_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A network that needs double precision is written, as it drives on the CPU."""
+    real = DeterministicPolicy.forward
+    monkeypatch.setattr(DeterministicPolicy, "forward", lambda self, obs: real(self, obs).double().mul(1.0).float())
+    assert export_onnx.main(["--model", str(fresh_model), "--output-dir", str(tmp_path / "out")]) == 0
+    assert "and later, on the CPU, but not in WebGPU: they need double precision" in capsys.readouterr().out
+
+
 # --- What is refused ---
 
 

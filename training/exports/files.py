@@ -16,6 +16,7 @@ from training.checkpoints.statistics import Normalisation
 from training.console.messages import without_warnings_of
 from training.drivers.beside import KEYS, statistics_digest
 from training.drivers.card import CARD_KEY
+from training.drivers.onnx_files import stored_tensors
 
 # Every onnxruntime and onnxruntime-web from this version on reads the opset and IR version below.
 MIN_RUNTIME = "1.14"
@@ -38,6 +39,13 @@ def write_files(folder: Path, data: ModelData, model: BaseAlgorithm, normalise: 
     (folder / STATISTICS_NAME).write_text(json.dumps(stats, indent=2) + "\n", encoding="utf-8")
     _write_onnx(policy, folder / MODEL_NAME, _metadata(data, normalises=False, stats=stats))
     _write_onnx(NormalisingPolicy(policy, stats), folder / DRIVER_NAME, _metadata(data, normalises=True, stats=stats))
+
+
+def computes_in_double(path: Path) -> bool:
+    """Return whether a network needs double precision, which WebGPU lacks: a layer of the user's own may."""
+    graph = onnx.shape_inference.infer_shapes(onnx.load(path)).graph
+    kinds = {value.type.tensor_type.elem_type for value in (*graph.value_info, *graph.output)}
+    return onnx.TensorProto.DOUBLE in kinds | {tensor.data_type for tensor in stored_tensors(graph)}
 
 
 def _metadata(data: ModelData, normalises: bool, stats: dict[str, Any]) -> dict[str, str]:

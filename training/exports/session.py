@@ -13,7 +13,7 @@ from training.checkpoints.statistics import UNCHANGED
 from training.checkpoints.writing import move
 from training.console.messages import say
 from training.exports.checks import TOLERANCE, check_files
-from training.exports.files import MIN_RUNTIME, write_files
+from training.exports.files import MIN_RUNTIME, computes_in_double, write_files
 
 
 def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, seed: int) -> bool:
@@ -58,7 +58,9 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         (DRIVER_NAME, "takes raw observations"),
     ):
         say(f"saved {folder / name} ({(folder / name).stat().st_size / 1024:.1f} KB), {meaning}")
-    say(f"both run in onnxruntime and onnxruntime-web {MIN_RUNTIME} and later, on the CPU and in WebGPU")
+    is_single = not computes_in_double(folder / DRIVER_NAME)
+    where = "on the CPU and in WebGPU" if is_single else "on the CPU, but not in WebGPU: they need double precision"
+    say(f"both run in onnxruntime and onnxruntime-web {MIN_RUNTIME} and later, {where}")
     if data.action_repeat > 1:
         say(f"each of its actions has to be held for {data.action_repeat} ticks; the files say so")
     return True

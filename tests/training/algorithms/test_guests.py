@@ -14,25 +14,13 @@ from stable_baselines3.common.vec_env import VecNormalize
 from racer_env.physics import load_physics
 from racer_env.spaces import make_observation_space
 from racer_env.vec_env import RacerVecEnv
-from tests.runs import data_of, ppo, rewritten, td3
+from tests.runs import data_of, ppo, rewritten, save_guest, td3
 from training import evaluate, export_onnx
 from training.drivers.driver import Driver
 from training.drivers.loading import load_driver
 from training.drives.race import DriverEntrant
 
 OBSERVATIONS = np.random.default_rng(0).uniform(0, 1, (5, 3, 14)).astype(np.float32)  # of 3 cars, 5 ticks
-
-
-def save_guest(folder: Path, name: str, **arguments: Any) -> Any:
-    """Save an untrained model of another algorithm with its statistics, and return it."""
-    package = stable_baselines3 if hasattr(stable_baselines3, name) else pytest.importorskip("sb3_contrib")
-    policy = "MlpLstmPolicy" if name == "RecurrentPPO" else "MlpPolicy"
-    env = VecNormalize(RacerVecEnv("track-01", 2))
-    model = getattr(package, name)(policy, env, device="cpu", seed=0, **arguments)
-    (folder / "models").mkdir()
-    model.save(folder / "models" / "guest.zip")
-    env.save(str(folder / "models" / "guest_vecnormalize.pkl"))
-    return model
 
 
 def driver_of(folder: Path) -> Driver:

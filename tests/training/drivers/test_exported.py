@@ -83,6 +83,38 @@ def without_metadata(path: Path) -> Path:
     return path
 
 
+def as_exported_before(path: Path) -> Path:
+    """Write the bundled driver as earlier releases did: it normalises in double precision, with IR version 10."""
+    model = onnx.load(PRETRAINED_DRIVER)
+    stored = {tensor.name: numpy_helper.to_array(tensor).astype(np.float64) for tensor in model.graph.initializer}
+    subtract, _, divide, clip, *_ = model.graph.node
+    assert [subtract.op_type, divide.op_type, clip.op_type] == ["Sub", "Div", "Clip"]
+    doubles = {"m": stored["mean"] + stored["rest_of_mean"], "d": stored["deviation"]}
+    doubles |= {"low": stored[clip.input[1]], "high": stored[clip.input[2]]}
+    nodes = [
+        helper.make_node("Cast", ["obs"], ["double"], to=DOUBLE),
+        helper.make_node("Sub", ["double", "m"], ["off"]),
+        helper.make_node("Div", ["off", "d"], ["scaled"]),
+        helper.make_node("Clip", ["scaled", "low", "high"], ["clipped"]),
+        helper.make_node("Cast", ["clipped"], [clip.output[0]], to=FLOAT),
+        *list(model.graph.node)[4:],
+    ]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.extend(numpy_helper.from_array(values, name) for name, values in doubles.items())
+    model.ir_version = 10
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_an_export_of_an_earlier_release_drives(tmp_path: Path) -> None:
+    """As the bundled driver, which has the same numbers, does."""
+    before = load_onnx_driver(as_exported_before(tmp_path / "driver.onnx"), load_physics())
+    now = load_onnx_driver(PRETRAINED_DRIVER, load_physics())
+    assert before(OBSERVATIONS) == pytest.approx(now(OBSERVATIONS), abs=1e-6)
+    assert (before.action_repeat, before.track_ids) == (now.action_repeat, now.track_ids)
+
+
 @pytest.mark.parametrize("kind", [FLOAT, DOUBLE, TensorProto.FLOAT16])
 @pytest.mark.parametrize(
     ("takes", "returns"),
