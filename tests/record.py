@@ -8,13 +8,21 @@ A recording holds the actions with what the simulator made of them, in the colum
 are rounded to multiples of 2^-33, a tenth of what the test tolerates, because that halves the files.
 """
 
+import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
+from racer_env.config import AiConfig
+from racer_env.physics import load_physics
+from racer_env.project import PRETRAINED_DRIVER
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, load_track
 from tests.helpers import RECORDING_CONFIG, RECORDINGS, TRACK_IDS, FloatArray, drive_actions, replay
+from tests.runs import drive
+from training.drivers.loading import load_driver
+from training.drives.recording import record_episode, save_recording
 
 RESOLUTION = 2.0**-33
 RANDOM_TICKS = 60
@@ -46,8 +54,26 @@ def episode_actions(track: Track, seed: int) -> FloatArray:
     return np.concatenate([*actions, random.astype(np.float32)]).astype(np.float64)
 
 
+def write_browser_lap() -> Path:
+    """Write a lap as a browser writes it, driven with inputs of two decimals, and return its path."""
+    driver, track = load_driver(PRETRAINED_DRIVER, load_physics()), load_track("track-01")
+    (episode,) = drive(
+        lambda seen: np.round(driver(seen).astype(np.float64), 2) + 0.0,
+        [track],
+        laps=1,
+        config=AiConfig(),
+        keeps_actions=True,
+    )
+    path = RECORDINGS / "browser_lap.json"
+    save_recording(record_episode("you", track, episode), path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["ai_config"]  # which a browser does not know
+    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+    return path
+
+
 def main() -> int:
-    """Write a recording per shipped track."""
+    """Write a recording per shipped track, and one that looks like a browser's."""
     for seed, track_id in enumerate(TRACK_IDS):
         track = load_track(track_id)
         simulator = Simulator([track], 1, RECORDING_CONFIG)
@@ -64,6 +90,7 @@ def main() -> int:
             ticks=np.asfortranarray(rounded),
         )
         print(f"{path.name}: {len(ticks)} ticks, {path.stat().st_size / 1024:.0f} KB")
+    print(f"{write_browser_lap().name}")
     return 0
 
 

@@ -58,8 +58,8 @@ def make_parser() -> Parser:
         action="extend",
         type=Path,
         default=[],
-        metavar="FILE.npz",
-        help="drives that evaluate --record has saved",
+        metavar="FILE",
+        help="drives that evaluate --record has saved, or a browser (.json)",
     )
     parser.add_argument("--drive", action="store_true", help="drive yourself, with the keyboard, from the same start")
     parser.add_argument(

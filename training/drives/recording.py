@@ -2,9 +2,7 @@
 
 import dataclasses
 import functools
-import io
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,23 +14,21 @@ import numpy.typing as npt
 from racer_env.config import AiConfig, parse_config
 from racer_env.contract import INFO_DTYPE, TICKS_PER_SECOND
 from racer_env.errors import ConfigError, RacerError, RecordingError
+from racer_env.json_files import MAX_JSON
 from racer_env.physics import Physics, load_physics
 from racer_env.simulator.kernels import CAR_DTYPE
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track, parse_track
 from racer_env.tracks.starts import Start, check_start, standing_start
-from training.checkpoints.archives import open_archive, read_array
 from training.checkpoints.writing import replacing
+from training.drives.file_formats import JSON, MAX_TICKS, Content, as_bytes, read_content
 
 if TYPE_CHECKING:
     from training.evaluation.episode import Episode
 
 FORMAT = 1
 MAX_NAME = 100  # characters of a driver's name
-MAX_TICKS = 2_000_000  # ticks; more than nine hours, which take half a minute and a gigabyte to replay
-MAX_CARD = 8_000_000  # bytes of what a recording says about itself, which is mostly its track
 TOLERANCE = 1e-6  # largest difference of a state; earlier releases differed in the last bit of a sine
-_TICK_SIZE = CAR_DTYPE.itemsize + 3 * 8  # bytes of a state and an action
 _CONTINUOUS = tuple(name for name in CAR_DTYPE.names or () if CAR_DTYPE[name] == np.float64)
 
 
@@ -179,7 +175,7 @@ def _laps_of(states: npt.NDArray[np.void], infos: npt.NDArray[np.void]) -> tuple
 
 
 def save_recording(recording: Recording, path: Path) -> None:
-    """Write a recording, under a temporary name first and then under its own.
+    """Write a recording, under a temporary name first and then under its own; as JSON if it ends in .json.
 
     Raises:
         OSError: The file cannot be written.
@@ -196,11 +192,14 @@ def save_recording(recording: Recording, path: Path) -> None:
         "start": asdict(recording.start),
         "ai_config": None if recording.config is None else recording.config.to_json(),
     }
-    content = io.BytesIO()
-    states = recording.drive.states
-    np.savez_compressed(content, card=np.array(json.dumps(card)), actions=recording.actions, states=states)
+    content = as_bytes(Content(card, recording.actions, recording.drive.states), path.suffix)
+    if path.suffix == JSON and len(content) > MAX_JSON:
+        raise RecordingError(
+            f"a recording as JSON has at most {MAX_JSON:,} bytes, got {len(content):,} for {len(recording.actions):,} "
+            "ticks; name a file that ends in .npz"
+        )
     with replacing(path) as beside:
-        beside.write_bytes(content.getvalue())
+        beside.write_bytes(content)
 
 
 def load_recording(path: Path, physics: Physics | None = None) -> Recording:
@@ -216,19 +215,15 @@ def load_recording(path: Path, physics: Physics | None = None) -> Recording:
     """
     physics = load_physics() if physics is None else physics
     if not path.exists():
-        near = sorted(other.name for other in path.parent.glob(f"{path.stem}_*.npz"))
+        near = sorted(other.name for other in path.parent.glob(f"{path.stem}_*{path.suffix}"))
         there = f"there are {', '.join(near[:4])}" if near else "python -m training.evaluate --record makes one"
         raise RecordingError(f"no recording {path}; {there}")
 
-    def refuse(why: str) -> RecordingError:
-        return RecordingError(f"cannot load the recording {path}, damaged or none: {why}")
-
-    with open_archive(path, refuse, MAX_TICKS * _TICK_SIZE + MAX_CARD) as archive:
-        if archive.getinfo("card.npy").file_size > MAX_CARD:
-            raise refuse(f"its card has more than {MAX_CARD:,} bytes")
-        card = json.loads(str(read_array(archive, "card")))
-        actions, states = read_array(archive, "actions"), read_array(archive, "states")
+    card, actions, states = read_content(path)
+    try:
         driver, fingerprint, start = str(card["driver"]), card["physics_fingerprint"], Start(**card["start"])
+    except (KeyError, TypeError) as error:
+        raise RecordingError(f"cannot load the recording {path}, damaged or none: its card lacks something") from error
     if fingerprint != physics.fingerprint:
         raise RecordingError(
             f"{path} was driven on other physics: {str(fingerprint)[:12]} against {physics.fingerprint[:12]} now; "
@@ -258,7 +253,7 @@ def _check(path: Path, track: Track, card: dict[str, Any], start: Start, actions
         raise refuse(f"actions must be finite numbers of shape (T, 3), got {actions.dtype} of shape {actions.shape}")
     if not 1 <= len(actions) <= MAX_TICKS:
         raise refuse(f"it must have 1 to {MAX_TICKS:,} ticks, got {len(actions):,}")
-    if states.dtype != CAR_DTYPE or states.shape != (len(actions) + 1,):
+    if path.suffix != JSON and (states.dtype != CAR_DTYPE or states.shape != (len(actions) + 1,)):
         raise refuse(f"states must be one more than actions, {len(actions) + 1}, got shape {states.shape}")
     if not all(type(value) in (int, float) for value in asdict(start).values()):
         raise refuse("its start is no state of a car")
@@ -269,11 +264,14 @@ def _check(path: Path, track: Track, card: dict[str, Any], start: Start, actions
 
 
 def _compare(path: Path, now: npt.NDArray[np.void], then: npt.NDArray[np.void]) -> None:
-    """Refuse a replay that departs from the recorded states."""
+    """Refuse a replay that departs from the recorded states, which may be the last ones only, and a part of each."""
+    first = len(now) - len(then)
     differs = np.zeros(len(then), bool)
-    for name in CAR_DTYPE.names or ():
-        difference = np.abs(now[name] - then[name])
+    for name in then.dtype.names or ():
+        difference = np.abs(now[name][first:] - then[name])
         differs |= ~(difference <= (TOLERANCE if name in _CONTINUOUS else 0))
-    if differs.any():
-        tick = int(np.argmax(differs))
-        raise RecordingError(f"{path} drives differently here from tick {tick:,} on; another engine has recorded it")
+    if not differs.any():
+        return
+    tick = first + int(np.argmax(differs))
+    how = f"is elsewhere here after {tick:,} ticks" if first else f"drives differently here from tick {tick:,} on"
+    raise RecordingError(f"{path} {how}; another engine has recorded it")

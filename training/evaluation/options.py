@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.errors import ConfigError
+from racer_env.json_files import read_json
 from racer_env.packages import need, need_ffmpeg
 from racer_env.rendering import CAMERAS, WHOLE
 from training.checkpoints.files import PRETRAINED
@@ -97,7 +98,12 @@ def make_parser() -> Parser:
         f"beside it if it takes normalised observations; '{PRETRAINED}', the driver that comes with the project; "
         f"'{SCRIPTED}', a simple driver by rule",
     )
-    what.add_argument("--replay", type=Path, metavar="FILE.npz", help="instead of a model, a drive saved by --record")
+    what.add_argument(
+        "--replay",
+        type=Path,
+        metavar="FILE",
+        help="instead of a model, a drive saved by --record, or in a browser (.json)",
+    )
     _add_driving_arguments(parser)
     _add_measuring_arguments(parser)
     _add_drive_arguments(parser)
@@ -157,7 +163,12 @@ def _add_measuring_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
     look = parser.add_argument_group("to look at (with several tracks, each has its id in the file's name)")
-    look.add_argument("--record", type=Path, metavar="FILE.npz", help="save the drive with the best lap, for --replay")
+    look.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="save the drive with the best lap, for --replay, as .npz or as .json, which a browser reads too",
+    )
     look.add_argument("--video", type=Path, metavar="FILE", help="write the best lap as a video, .mp4 or .gif")
     look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
     look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video (default: {WHOLE})")
@@ -226,17 +237,28 @@ def _check_targets(options: EvaluationOptions) -> None:
         if options.plot.exists() and not options.plot.is_dir():
             raise ConfigError(f"--plot takes a folder, and {options.plot} is a file")
         options.plot.mkdir(parents=True, exist_ok=True)
-    for flag, path, suffix in (("--record", options.record, ".npz"), ("--par-times", options.par_times, ".json")):
-        if path not in (None, Path()) and path.suffix != suffix:
-            raise ConfigError(f"{flag} takes a file that ends in {suffix}, got {path}")
+    kinds = (("--record", options.record, (".npz", ".json")), ("--par-times", options.par_times, (".json",)))
+    for flag, path, suffixes in kinds:
+        if path not in (None, Path()) and path.suffix not in suffixes:
+            raise ConfigError(f"{flag} takes a file that ends in {' or '.join(suffixes)}, got {path}")
     if options.par_times is not None and options.par_times.is_file() and not holds_par_times(options.par_times):
         raise ConfigError(f"--par-times: {options.par_times} exists and holds no par times; name another file")
+    record = options.record
+    if record is not None and record.suffix == ".json" and record.is_file() and not _is_recording(record):
+        raise ConfigError(f"--record: {record} exists and is no recording; name another file")
     files = (("--record", options.record), ("--video", options.video), ("--par-times", options.par_times))
     for flag, path in files:
         if path is not None and path != Path():
             if path.is_dir():
                 raise ConfigError(f"{flag} takes a file, and {path} is a folder")
             path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _is_recording(path: Path) -> bool:
+    try:
+        return "actions" in read_json(path, ConfigError, "recording")
+    except (ConfigError, TypeError):
+        return False
 
 
 def check_video(path: Path, fps: int | None) -> int:
