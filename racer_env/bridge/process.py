@@ -4,18 +4,17 @@ import contextlib
 import json
 import logging
 import queue
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from racer_env.errors import BridgeError, BridgeLostError
+from racer_env.node_project import NodeProject, is_newer
 from racer_env.printable import printable
 from racer_env.project import PROJECT_ROOT
 from racer_env.tracks import Track, available_tracks, load_track
@@ -27,9 +26,7 @@ INCOMPLETE = ("Cannot find", "SyntaxError")  # in Node.js's words when files of 
 MAX_LAST_WORDS = 5  # lines of its output that an error quotes
 MAX_HEARD = 50  # lines of its output that are kept until it listens
 START_TIMEOUT_S = 30.0
-INSTALL_TIMEOUT_S = 600.0
 MIN_NODE = 20
-LOCK_NAME = ".installing"
 STOP_TIMEOUT_S = 2.0
 MAX_RESTARTS = 3  # within RESTART_WINDOW_S
 RESTART_WINDOW_S = 600.0
@@ -121,7 +118,14 @@ class BridgeProcess:
             else {"start_new_session": True}
         )
         self._process = subprocess.Popen(
-            [_tool("node"), str(_entry_point()), "--port", "0", "--until-stdin-closes", *self._track_arguments()],
+            [
+                _project().tool("node"),
+                str(_entry_point()),
+                "--port",
+                "0",
+                "--until-stdin-closes",
+                *self._track_arguments(),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -139,7 +143,7 @@ class BridgeProcess:
         if not line.startswith(READY):
             self.stop()
             if any(word in line for word in INCOMPLETE):
-                _installed_mark().unlink(missing_ok=True)
+                _project().installed_mark.unlink(missing_ok=True)
                 line += "; the next start installs it anew"
             raise BridgeLostError(f"the bundled bridge does not start: {line}")
         self.url = line.removeprefix(READY)
@@ -166,104 +170,28 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
             "the bundled bridge comes with a clone of the project, not with pip install; start the scripts in a clone, "
             "or name the URL of a bridge that runs"
         )
-    _check_node()
-    if _is_installed() and _is_compiled():
+    project = _project()
+    project.check_node()
+    if project.is_installed and _is_compiled():
         return
-    with _lock():
-        if not _is_installed():
-            say("installing the bridge with npm, once; this takes some seconds ...")
-            _run_npm("ci", "--no-audit", "--no-fund")
-            _installed_mark().touch()
+    with project.lock():
+        project.install(say)
         if not _is_compiled():
-            try:
-                _run_npm("run", "build")
-            except BridgeLostError:
-                _installed_mark().unlink(missing_ok=True)  # the installation may be broken: install anew next time
-                raise
+            project.build()
             _entry_point().touch()
 
 
-def _check_node() -> None:
-    command = [_tool("node"), "--version"]
-    try:
-        version = subprocess.run(command, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BridgeLostError(f"cannot run {command[0]}: {error}") from error
-    found = re.match(r"v(\d+)\.", version)
-    if found is None or int(found[1]) < MIN_NODE:
-        found_version = version.strip() or "something else"
-        raise BridgeLostError(f"the bundled bridge needs Node.js {MIN_NODE} or later; {command[0]} is {found_version}")
-
-
-def _is_installed() -> bool:
-    return _is_newer(_installed_mark(), [BRIDGE_DIR / "package-lock.json"])
+def _project() -> NodeProject:
+    return NodeProject("the bundled bridge", BRIDGE_DIR, MIN_NODE, BridgeLostError)
 
 
 def _is_compiled() -> bool:
-    sources = [*BRIDGE_DIR.glob("src/**/*.ts"), BRIDGE_DIR / "tsconfig.json", _installed_mark()]
-    return _is_newer(_entry_point(), sources)
-
-
-def _is_newer(path: Path, sources: Sequence[Path]) -> bool:
-    return path.is_file() and path.stat().st_mtime >= max(source.stat().st_mtime for source in sources)
-
-
-def _installed_mark() -> Path:
-    """The file that npm writes last in an installation."""
-    return BRIDGE_DIR / "node_modules" / ".package-lock.json"
-
-
-@contextlib.contextmanager
-def _lock() -> Iterator[None]:
-    """Let one process at a time install; the system releases the lock of a process that is killed."""
-    from filelock import FileLock, Timeout  # takes 0.06 s to load, for what happens once
-
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(FileLock(BRIDGE_DIR / LOCK_NAME, timeout=INSTALL_TIMEOUT_S))
-        except Timeout as held:
-            raise BridgeLostError(
-                f"another process has been installing the bridge for {INSTALL_TIMEOUT_S:g} s; end it, then try again"
-            ) from held
-        except OSError as error:
-            raise BridgeLostError(f"cannot install the bundled bridge in {BRIDGE_DIR}: {error.strerror}") from error
-        yield
+    sources = [*BRIDGE_DIR.glob("src/**/*.ts"), BRIDGE_DIR / "tsconfig.json", _project().installed_mark]
+    return is_newer(_entry_point(), sources)
 
 
 def _entry_point() -> Path:
     return BRIDGE_DIR / "dist" / "src" / "main.js"
-
-
-def _tool(name: str) -> str:
-    path = shutil.which(name)
-    if path is None:
-        raise BridgeLostError(
-            f"the bundled bridge needs {name}, which is not on the PATH; install Node.js {MIN_NODE} or later"
-        )
-    return path
-
-
-def _run_npm(*arguments: str) -> None:
-    command = [_tool("npm"), *arguments]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=BRIDGE_DIR,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=INSTALL_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BridgeLostError(f"cannot install the bundled bridge: {error}") from error
-    if done.returncode:
-        lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
-        telling = [line for line in lines if "error" in line.lower()][:MAX_LAST_WORDS] or lines[-MAX_LAST_WORDS:]
-        raise BridgeLostError(
-            f"`npm {' '.join(arguments)}` failed in {BRIDGE_DIR}: {' | '.join(telling)[:500] or 'no output'}"
-        )
 
 
 def _read_lines(process: "subprocess.Popen[str]", lines: "queue.Queue[str]") -> None:

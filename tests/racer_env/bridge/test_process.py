@@ -199,7 +199,7 @@ def test_installs_once_and_compiles_after_changes(node_bridge: None, project: Pa
     install_bridge(said.append)
     install_bridge(said.append)
     assert compiled.read_text() == "x"
-    assert said == ["installing the bridge with npm, once; this takes some seconds ..."]
+    assert said == ["installing the bundled bridge with npm, once; this takes some seconds ..."]
     later = time.time() + 10
     os.utime(project / "src" / "main.ts", (later, later))
     install_bridge(said.append)
@@ -242,7 +242,7 @@ def test_installation_that_was_killed_holds_up_nobody(tmp_path: Path, monkeypatc
     monkeypatch.setattr(bridge_process, "BRIDGE_DIR", tmp_path)
     (tmp_path / ".installing").touch()
     began = time.monotonic()
-    with bridge_process._lock():
+    with bridge_process._project().lock():
         assert time.monotonic() - began < 2
 
 
