@@ -64,6 +64,10 @@ class PackageError(RacerError, ImportError):
     """A package that a job needs is missing or broken."""
 
 
+class PageError(RacerError):
+    """A page for a browser cannot be built or served."""
+
+
 class RenderError(RacerError):
     """Something cannot be drawn: there is no display, or the track or the car's position is not known."""
 

@@ -26,6 +26,7 @@ class Card:
         track_fingerprints: Fingerprints of these tracks at training time, by id.
         statistics: Digest of the statistics that belong to it; None if it does not say.
         config: Reward weights and episode limits that it was trained with; None if it does not say.
+        algorithm: Name of the algorithm that trained it; None if it does not say.
     """
 
     normalises: bool
@@ -35,6 +36,7 @@ class Card:
     track_fingerprints: dict[str, Any] = field(default_factory=dict)
     statistics: str | None = None
     config: AiConfig | None = None
+    algorithm: str | None = None
 
 
 def read_card(path: Path) -> Card | None:
@@ -65,6 +67,7 @@ def card_of(network: Network) -> Card | None:
             track_fingerprints=told.get("track_fingerprints", {}),
             statistics=told.get("statistics"),
             config=parse_config(told["ai_config"], str(path)) if told.get("ai_config") is not None else None,
+            algorithm=told.get("algorithm"),
         )
         is_sound = (
             isinstance(card.normalises, bool)
@@ -74,6 +77,7 @@ def card_of(network: Network) -> Card | None:
             and isinstance(card.physics_fingerprint, str | None)
             and isinstance(card.track_fingerprints, dict)
             and isinstance(card.statistics, str | None)
+            and isinstance(card.algorithm, str | None)
         )
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(

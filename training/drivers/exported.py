@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,31 @@ from training.drivers.network import Network
 Act = Callable[[Observations], Actions]
 
 
+class Exported(NamedTuple):
+    """An ONNX file, and how it is driven.
+
+    Attributes:
+        network: The network.
+        card: What it says about itself, or what is assumed of it.
+        normalise: How observations are normalised before it sees them; None if it takes raw ones.
+    """
+
+    network: Network
+    card: Card
+    normalise: Normalisation | None
+
+
 def load_onnx_driver(
     path: Path, physics: Physics | None, *, statistics: Path | None = None, normalises: bool = True
 ) -> Driver:
-    """Load an ONNX file: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it, or any other driver.
+    """Load an ONNX file as a driver; see ``open_onnx``."""
+    return as_driver(open_onnx(path, physics, statistics=statistics, normalises=normalises))
+
+
+def open_onnx(
+    path: Path, physics: Physics | None, *, statistics: Path | None = None, normalises: bool = True
+) -> Exported:
+    """Open an ONNX file: ``driver.onnx``, or ``model.onnx`` with ``vecnorm_stats.json`` beside it, or any other driver.
 
     Args:
         path: Path of the ONNX file.
@@ -47,6 +69,13 @@ def load_onnx_driver(
     else:
         normalise = None if card.normalises else _own_statistics(path, card)
     check_physics(path, card.physics_fingerprint, physics)
+    return Exported(network, card, normalise)
+
+
+def as_driver(exported: Exported) -> Driver:
+    """Return an ONNX file as a driver."""
+    network, card, normalise = exported
+    path = network.path
     space = make_action_space()
 
     def act(observations: Observations) -> Actions:

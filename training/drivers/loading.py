@@ -24,7 +24,7 @@ def tracks_of(name: str | Path, models_dir: Path = MODELS_DIR) -> list[str]:
     """
     if str(name) == SCRIPTED:
         return []
-    exported = _exported_path(name, models_dir)
+    exported = exported_path(name, models_dir)
     if exported is not None:
         from training.drivers.card import read_card  # onnxruntime takes 0.1 s to load
 
@@ -62,7 +62,7 @@ def load_driver(
     Raises:
         ModelError: Model or statistics are missing, unreadable, or made for something else.
     """
-    exported = _exported_path(name, models_dir)
+    exported = exported_path(name, models_dir)
     if str(name) == SCRIPTED:
         if vecnorm is not None or not normalise:
             raise ModelError("the scripted driver has no statistics; leave out --vecnorm and --no-vecnorm")
@@ -88,7 +88,7 @@ def load_driver(
     return replace(driver, given=str(name))
 
 
-def _exported_path(name: str | Path, models_dir: Path) -> Path | None:
+def exported_path(name: str | Path, models_dir: Path) -> Path | None:
     """Return the file of the exported driver that a name stands for; None if it stands for none."""
     if str(name) == PRETRAINED and not is_model_or_run(PRETRAINED, models_dir):
         return PRETRAINED_DRIVER

@@ -66,7 +66,7 @@ def measure(
     stressed = dataclasses.replace(course, episodes=STRESS_EPISODES, keeps_actions=False)
     drives = [(course, NO_STRESS), *((stressed, stress) for stress in STRESSES if options.stress)]
     if options.par_times is not None:
-        drives.append((_par_course(course, known), par_times.UNSTEADY))
+        drives.append((par_course(known, course.config, bridge), par_times.UNSTEADY))
     note_changed_tracks(drivers[0].track_fingerprints, drivers[0].title, tracks)
     first, *others = evaluate_all(drivers[0], drives)
     for sentence in [*_limits(first), *_seen(first)]:
@@ -151,31 +151,31 @@ def _load(options: EvaluationOptions, name: str, bridge: Bridge | None) -> Drive
     )
 
 
-def _par_course(like: Course, known: Sequence[Track]) -> Course:
-    return Course(
-        known,
-        like.config,
-        laps=1,
-        random_starts=par_times.STARTS,
-        random_laps=par_times.LAPS,
-        bridge=like.bridge,
-    )
+def par_course(tracks: Sequence[AnyTrack], config: AiConfig, bridge: Bridge | None = None) -> Course:
+    """Return the course on which par times are driven, with ``par_times.UNSTEADY`` as its stress."""
+    starts, laps = par_times.STARTS, par_times.LAPS
+    return Course(tracks, config, laps=1, random_starts=starts, random_laps=laps, bridge=bridge)
 
 
-def _par_times(evaluation: Evaluation) -> dict[str, Any]:
-    driver, course = evaluation.driver, evaluation.course
+def pars_of(evaluation: Evaluation) -> dict[str, par_times.ParTimes]:
+    """Return the par times from what was driven on that course, by track id; say on which tracks there are none."""
     pars = {}
     for track_id, episodes in evaluation.by_track.items():
         par = par_times.par_times(episodes)
         if par is None:
             clean, asked = len(par_times.clean_flying_laps(episodes)), 2 * par_times.STARTS * par_times.LAPS
             note(
-                f"no par times for {track_id}: {driver.title} drove {clean} of {asked} laps there without "
+                f"no par times for {track_id}: {evaluation.driver.title} drove {clean} of {asked} laps there without "
                 f"touching a wall, and {par_times.MIN_CLEAN_SHARE:.0%} are needed"
             )
         else:
             pars[track_id] = par
-    return par_times.as_document(driver.name, pars, track_fingerprints(course.tracks))
+    return pars
+
+
+def _par_times(evaluation: Evaluation) -> dict[str, Any]:
+    fingerprints = track_fingerprints(evaluation.course.tracks)
+    return par_times.as_document(evaluation.driver.name, pars_of(evaluation), fingerprints)
 
 
 def _limits(evaluation: Evaluation) -> list[str]:

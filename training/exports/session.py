@@ -32,15 +32,9 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
         ModelError: Model or statistics are damaged.
         OSError: A file cannot be written.
     """
-    data, normalise = checkpoint.data, checkpoint.statistics or UNCHANGED
-    if data.algorithm.is_recurrent:
-        raise ModelError(f"{data.path} is a model of {data.algorithm.name}, whose memory these files cannot hold")
-    prepare(seed, "cpu")
-    model = load_model(data, None, "cpu", learns=False)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:  # no file is moved into place before it is checked
         beside = Path(temporary)
-        write_files(beside, data, model, normalise)
-        differences = check_files(beside, data, model, normalise, tracks, seed)
+        differences = write_compared(beside, checkpoint, tracks, seed)
         for what, difference in differences.items():
             if not difference <= TOLERANCE:
                 say(f"{what}: differs from the model by up to {difference:.3g}, more than {TOLERANCE:g}")
@@ -61,6 +55,22 @@ def export(checkpoint: Checkpoint, tracks: Sequence[AnyTrack], folder: Path, see
     is_single = not computes_in_double(folder / DRIVER_NAME)
     where = "on the CPU and in WebGPU" if is_single else "on the CPU, but not in WebGPU: they need double precision"
     say(f"both run in onnxruntime and onnxruntime-web {MIN_RUNTIME} and later, {where}")
-    if data.action_repeat > 1:
-        say(f"each of its actions has to be held for {data.action_repeat} ticks; the files say so")
+    if checkpoint.data.action_repeat > 1:
+        say(f"each of its actions has to be held for {checkpoint.data.action_repeat} ticks; the files say so")
     return True
+
+
+def write_compared(folder: Path, checkpoint: Checkpoint, tracks: Sequence[AnyTrack], seed: int) -> dict[str, float]:
+    """Write the files of a driver and compare them with the model; see ``check_files`` for what is returned.
+
+    Raises:
+        ModelError: Model or statistics are damaged, or the model has a memory.
+        OSError: A file cannot be written.
+    """
+    data, normalise = checkpoint.data, checkpoint.statistics or UNCHANGED
+    if data.algorithm.is_recurrent:
+        raise ModelError(f"{data.path} is a model of {data.algorithm.name}, whose memory these files cannot hold")
+    prepare(seed, "cpu")
+    model = load_model(data, None, "cpu", learns=False)
+    write_files(folder, data, model, normalise)
+    return check_files(folder, data, model, normalise, tracks, seed)

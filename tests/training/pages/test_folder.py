@@ -1,0 +1,115 @@
+"""The folder of a page: an earlier page is replaced as a whole, and nothing else."""
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from racer_env.errors import ConfigError
+from training.pages import folder as page_folder
+from training.pages.folder import check_target, replacing_folder, write_page
+
+
+def write(folder: Path, text: str) -> None:
+    """Write a page of two files."""
+    with replacing_folder(folder) as beside:
+        (beside / "assets").mkdir()
+        (beside / "assets" / "a.js").write_text(text)
+        write_page(beside, {"version": 1})
+
+
+def test_a_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    """Nothing of the old one stays, and nothing lies beside."""
+    page = tmp_path / "deep" / "page"
+    write(page, "old")
+    (page / "assets" / "gone.js").write_text("")
+    check_target(page)
+    write(page, "new")
+    assert (page / "assets" / "a.js").read_text() == "new"
+    assert [path.name for path in (page / "assets").iterdir()] == ["a.js"]
+    assert [path.name for path in page.parent.iterdir()] == ["page"]
+
+
+def test_page_json_says_what_the_folder_holds(tmp_path: Path) -> None:
+    """Beside what the page reads."""
+    write(tmp_path / "page", "")
+    document = json.loads((tmp_path / "page" / "page.json").read_text())
+    expected = {"version": 1, "madeBy": "python -m training.race_page", "holds": ["assets", "page.json"]}
+    assert document == expected
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_an_empty_folder_is_fine(tmp_path: Path, is_there: bool) -> None:
+    """And so is none."""
+    page = tmp_path / "page"
+    if is_there:
+        page.mkdir()
+    check_target(page)
+    write(page, "new")
+    assert (page / "assets" / "a.js").read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"thesis.txt": ""}, "exists and is no page of this script"),
+        ({"page.json": "{}"}, "would be replaced, and holds page.json besides the page"),
+        ({"page.json": "[]"}, "would be replaced, and holds page.json besides the page"),
+        ({"page.json": '{"madeBy": "me", "holds": ["page.json"]}'}, "holds page.json besides the page"),
+        ({"page.json": "no JSON"}, "is not valid JSON"),
+    ],
+)
+def test_anything_else_stays(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    """With what to do about it."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        check_target(tmp_path)
+
+
+def test_what_was_put_into_a_page_is_not_lost(tmp_path: Path) -> None:
+    """A repository with which it is published, for example."""
+    write(tmp_path / "page", "")
+    (tmp_path / "page" / ".git").mkdir()
+    with pytest.raises(ConfigError, match="holds .git besides the page; move that away"):
+        check_target(tmp_path / "page")
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    """Said before anything is loaded."""
+    (tmp_path / "page").write_text("")
+    with pytest.raises(ConfigError, match="--output-dir takes a folder, and .*page is a file"):
+        check_target(tmp_path / "page")
+
+
+def test_the_old_page_stays_after_an_error(tmp_path: Path) -> None:
+    """While the new one is written."""
+    write(tmp_path / "page", "old")
+    with (
+        pytest.raises(OSError, match="No space left on device: .*partial"),
+        replacing_folder(tmp_path / "page") as beside,
+    ):
+        (beside / "half").write_text("")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert (tmp_path / "page" / "assets" / "a.js").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["page"]
+
+
+def test_the_old_page_stays_where_the_new_one_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where another program holds the new folder, say."""
+    write(tmp_path / "page", "old")
+    real = page_folder.move
+
+    def refuse(source: Path, target: Path) -> None:
+        if source.name.endswith("partial"):
+            raise PermissionError("held")
+        real(source, target)
+
+    monkeypatch.setattr(page_folder, "move", refuse)
+    with pytest.raises(PermissionError):
+        write(tmp_path / "page", "new")
+    assert (tmp_path / "page" / "assets" / "a.js").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["page"]

@@ -1,0 +1,73 @@
+"""The scripts of a page, which are a project in TypeScript: built once, and again when a source has changed."""
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from racer_env.errors import PageError
+from racer_env.node_project import NodeProject
+from racer_env.project import PROJECT_ROOT
+
+LEAST_NODE = 20
+SOURCES = PROJECT_ROOT / "page"
+_MARK = ".built-from"  # file in the built page, with the digest of the sources
+# What the page is built from, within the project: its engine is the bridge's, and it shares data with the window.
+_PATTERNS = (
+    *("page/*.json", "page/*.ts", "page/*.html", "page/src/**/*", "page/public/**/*", "bridge/src/**/*.ts"),
+    *("racer_env/rendering/*.json", "training/drives/*.json"),
+)
+
+
+def built_page(say: Callable[[str], None]) -> Path:
+    """Return the folder of the built page, with no drivers and tracks yet.
+
+    Args:
+        say: Called with a message before anything that takes a while.
+
+    Raises:
+        PageError: The sources or Node.js are missing, or the build fails.
+    """
+    if not (SOURCES / "package.json").is_file():
+        raise PageError(
+            f"the page is built from {SOURCES.name}/ in a clone of the project, which pip install leaves out; start "
+            "the script in a clone"
+        )
+    project = NodeProject("the page", SOURCES, LEAST_NODE, PageError)
+    built = SOURCES / "dist"
+    if not _is_current(built):
+        project.check_node()
+        with project.lock():
+            if not _is_current(built):
+                _build(project, built, say)
+    return built
+
+
+def _build(project: NodeProject, built: Path, say: Callable[[str], None]) -> None:
+    project.install(say)
+    say("building the page, once after a change ...")
+    digest = _digest()
+    project.build()
+    if not (built / "index.html").is_file():
+        raise PageError(f"`npm run build` in {SOURCES} has made no {built.name}/index.html; update the clone")
+    (built / _MARK).write_text(digest, encoding="utf-8")
+
+
+def _is_current(built: Path) -> bool:
+    mark = built / _MARK
+    return mark.is_file() and mark.read_text(encoding="utf-8") == _digest()
+
+
+def _digest() -> str:
+    """Return a digest of the names and the content of all sources."""
+    root, digest = SOURCES.parent, hashlib.sha256()
+    paths = {path for pattern in _PATTERNS for path in root.glob(pattern) if path.is_file()}
+    for path in sorted(paths):
+        name, content = path.relative_to(root).as_posix().encode(), path.read_bytes()
+        digest.update(b"%d %s %d " % (len(name), name, len(content)) + content)
+    return digest.hexdigest()
+
+
+def copy_page(built: Path, folder: Path) -> None:
+    """Copy the built page into a folder that is there."""
+    shutil.copytree(built, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(_MARK))
