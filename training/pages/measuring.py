@@ -38,8 +38,11 @@ def laps_of(driver: Driver, tracks: Sequence[Track]) -> dict[str, Laps]:
 def par_ticks(tracks: Sequence[Track]) -> dict[str, dict[str, int]]:
     """Return the ticks for gold, silver and bronze by track id, without the tracks that have none, which are said.
 
-    The bundled driver sets them, so that a medal is worth the same on every page.
+    The bundled driver sets them, on each track alone, so that a medal is worth the same on every page.
     """
     driver = load_onnx_driver(PRETRAINED_DRIVER, None)  # on other physics it may still lap
-    (evaluation,) = evaluate_all(driver, [(par_course(tracks, load_config(None)), UNSTEADY)])
-    return {track_id: par.ticks for track_id, par in pars_of(evaluation).items()}
+    config, pars = load_config(None), dict[str, dict[str, int]]()
+    for track in tracks:
+        (evaluation,) = evaluate_all(driver, [(par_course([track], config), UNSTEADY)])
+        pars |= {track_id: par.ticks for track_id, par in pars_of(evaluation).items()}
+    return pars

@@ -33,9 +33,9 @@ def test_a_driver_that_stands_has_no_laps(track: Track) -> None:
     assert laps_of(driver, [track]) == {"track-01": ([], False)}
 
 
-def test_par_times_are_those_of_the_bundled_driver(track: Track, capsys: pytest.CaptureFixture[str]) -> None:
-    """As evaluation prints them."""
-    pars = par_ticks([track])
+def test_par_times_are_those_of_the_bundled_driver(tracks: list[Track], capsys: pytest.CaptureFixture[str]) -> None:
+    """As evaluation prints them for a track, whichever others the page has."""
+    pars = par_ticks(tracks[:2])
     assert evaluate.main(["--model", str(PRETRAINED_DRIVER), "--track-id", "track-01", "--par-times", "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)["par_times"]["tracks"]["track-01"]
-    assert pars == {"track-01": {medal: expected[medal]["ticks"] for medal in ("gold", "silver", "bronze")}}
+    assert pars["track-01"] == {medal: expected[medal]["ticks"] for medal in ("gold", "silver", "bronze")}
