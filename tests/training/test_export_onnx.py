@@ -298,6 +298,7 @@ def test_statistics_of_another_driver_are_refused(
         '"normalises": 1',
         '"track_ids": [1]',
         '"physics_fingerprint": 5',
+        '"algorithm": 5',
         '"track_fingerprints": []',
         '"normalises": ' + "[" * 100_000,
     ],

@@ -1,6 +1,8 @@
 """The page to race on: its data, from drivers of any kind, in a folder of its own."""
 
 import json
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from racer_env.errors import PageError
 from racer_env.physics import load_physics
 from racer_env.project import DEFAULT_PHYSICS_PATH, PRETRAINED_DRIVER
 from racer_env.tracks import load_track
+from tests.browser import BROWSER, BROWSER_FLAGS
 from tests.runs import make_fresh, save_guest
 from tests.training.drivers.test_exported import STATS, made, with_statistics
 from tests.training.pages.built import make_built
@@ -18,6 +21,8 @@ from training import evaluate, race_page
 from training.algorithms.networks import DeterministicPolicy
 from training.drivers.exported import load_onnx_driver
 from training.drivers.loading import load_driver
+from training.pages import building
+from training.pages.serving import HOST, make_server
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -124,6 +129,20 @@ def test_a_driver_that_fails_is_in_the_page_all_the_same(tmp_path: Path, capsys:
     assert driver["laps"] == {"track-01": {"ticks": [], "clean": False}}
 
 
+def test_a_driver_that_laps_otherwise_in_the_page_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page has the laps that are driven there."""
+    still = load_onnx_driver(made(tmp_path / "still.onnx", weights=np.zeros((14, 3))), None)
+    monkeypatch.setattr("training.pages.drivers.scripted_driver", still.act)
+    where = ["--track-id", "track-01", "--output-dir", str(tmp_path / "page")]
+    assert race_page.main(["--model", "scripted", *where]) == 0
+    (driver,) = page_in(tmp_path / "page")["drivers"]
+    ticks = driver["laps"]["track-01"]["ticks"]
+    expected = f"scripted laps track-01 in {ticks} ticks in the page, and in [] where it comes from"
+    assert expected in capsys.readouterr().err
+
+
 def test_tracks_of_one_s_own(tmp_path: Path) -> None:
     """All of the folder; files are named so that any web server has them."""
     tracks = tmp_path / "tracks"
@@ -142,6 +161,28 @@ def test_a_page_is_made_anew(tmp_path: Path) -> None:
     assert race_page.main([*arguments, "pretrained"]) == race_page.main([*arguments, "scripted"]) == 0
     assert names_in(tmp_path / "page" / "drivers") == ["scripted.onnx"]
     assert names_in(tmp_path) == ["page"]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium or Chrome")
+@pytest.mark.skipif(not building.SOURCES.is_dir(), reason="needs the page's sources")
+@pytest.mark.timeout(300)
+def test_a_browser_shows_it(node_bridge: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As --serve serves it: its scripts run under the policy, and find drivers and tracks."""
+    monkeypatch.setattr(race_page, "built_page", building.built_page)
+    where = ["--track-id", "track-02", "procedural-3-1", "--output-dir", str(tmp_path / "page")]
+    assert race_page.main(["--model", "pretrained", "scripted", *where]) == 0
+    with make_server(tmp_path / "page", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://{HOST}:{server.server_address[1]}/"
+        command = [str(BROWSER), *BROWSER_FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", address]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=100).stdout
+        server.shutdown()
+    page = page_in(tmp_path / "page")
+    for entry in page["drivers"]:
+        assert f'value="{entry["name"]}"' in shown
+    for entry in page["tracks"]:
+        assert f'value="{entry["id"]}"' in shown
+        assert entry["name"] in shown
 
 
 # --- What is refused ---

@@ -35,7 +35,7 @@ def test_a_driver_that_stands_has_no_laps(track: Track) -> None:
 
 def test_par_times_are_those_of_the_bundled_driver(tracks: list[Track], capsys: pytest.CaptureFixture[str]) -> None:
     """As evaluation prints them for a track, whichever others the page has."""
-    pars = par_ticks(tracks[:2])
+    pars = par_ticks(tracks)
     assert evaluate.main(["--model", str(PRETRAINED_DRIVER), "--track-id", "track-01", "--par-times", "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)["par_times"]["tracks"]["track-01"]
     assert pars["track-01"] == {medal: expected[medal]["ticks"] for medal in ("gold", "silver", "bronze")}
