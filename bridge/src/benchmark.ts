@@ -12,7 +12,7 @@ import {
 } from "./engine/contract.js";
 import { Simulation } from "./engine/simulation.js";
 import type { Track } from "./engine/track.js";
-import { loadPhysics } from "./physics.js";
+import { loadPhysics } from "./physics_file.js";
 import { TrackLibrary } from "./tracks.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { InputError, shown } from "./checks.js";
 import { loadConfig } from "./config.js";
-import { loadPhysics } from "./physics.js";
+import { loadPhysics } from "./physics_file.js";
 import { BridgeServer, HOST } from "./server.js";
 import type { Game } from "./session.js";
 import { TrackLibrary } from "./tracks.js";

@@ -16,7 +16,8 @@ import {
 } from "./engine/contract.js";
 import type { Simulation } from "./engine/simulation.js";
 import type { Start } from "./engine/starts.js";
-import type { TrackFile, TrackSummary } from "./tracks.js";
+import type { TrackFile } from "./track_file.js";
+import type { TrackSummary } from "./tracks.js";
 
 /** The highest version of the protocol spoken here. */
 export const PROTOCOL_VERSION = 2;

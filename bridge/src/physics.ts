@@ -1,9 +1,7 @@
-/** The frozen physics: `physics.json` as checked numbers, and its fingerprint. */
+/** The frozen physics: the checks of `physics.json`. It reads no files itself, so that a browser can run it as well. */
 
 import { Checker } from "./checks.js";
 import { RAY_COUNT } from "./engine/contract.js";
-import { fingerprintOf } from "./fingerprint.js";
-import { readJson } from "./json_file.js";
 
 /** Name in `Physics` -> group and key in `physics.json`. */
 const SOURCES = {
@@ -67,8 +65,11 @@ const SOURCES = {
 
 type PhysicsName = keyof typeof SOURCES;
 
-/** The numbers of `physics.json`, all above 0, and the SHA-256 of its parsed content (64 hexadecimal digits). */
-export type Physics = { readonly [Name in PhysicsName]: number } & { readonly fingerprint: string };
+/** The numbers of `physics.json`, all above 0. */
+export type PhysicsNumbers = { readonly [Name in PhysicsName]: number };
+
+/** The numbers, and the SHA-256 of the parsed content of `physics.json` (64 hexadecimal digits). */
+export type Physics = PhysicsNumbers & { readonly fingerprint: string };
 
 /**
  * Check parsed physics.
@@ -77,7 +78,7 @@ export type Physics = { readonly [Name in PhysicsName]: number } & { readonly fi
  * @param where Its name in error messages, a path for example.
  * @throws InputError A key is absent or unknown, or a number is not finite or not above 0.
  */
-export function parsePhysics(document: unknown, where: string): Physics {
+export function parsePhysicsNumbers(document: unknown, where: string): PhysicsNumbers {
   const check = new Checker(where);
   const groups = new Map<string, string[]>();
   for (const [group, key] of Object.values(SOURCES)) groups.set(group, [...(groups.get(group) ?? []), key]);
@@ -94,10 +95,5 @@ export function parsePhysics(document: unknown, where: string): Physics {
   });
   const values = Object.fromEntries(numbers) as Record<PhysicsName, number>;
   if (values.rayCount !== RAY_COUNT) throw check.fail(`rays.count must be ${RAY_COUNT}, got ${values.rayCount}`);
-  return { ...values, fingerprint: fingerprintOf(document) };
-}
-
-/** Load a physics file; throws an InputError when it is missing, no JSON, or wrong. */
-export function loadPhysics(path: string): Physics {
-  return parsePhysics(readJson(path, "physics"), path);
+  return values;
 }

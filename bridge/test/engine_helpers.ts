@@ -9,8 +9,9 @@ import type { ControlPoint } from "../src/engine/centre_line.js";
 import { type AiConfig, DEFAULT_CONFIG } from "../src/engine/contract.js";
 import { Track } from "../src/engine/track.js";
 import { readJson } from "../src/json_file.js";
-import { loadPhysics } from "../src/physics.js";
-import { parseTrack, type TrackFile, TrackLibrary } from "../src/tracks.js";
+import { loadPhysics } from "../src/physics_file.js";
+import { parseTrack, type TrackFile } from "../src/track_file.js";
+import { TrackLibrary } from "../src/tracks.js";
 
 /** The repository's root, which is the first folder above with the physics in it. */
 export const PROJECT_ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));

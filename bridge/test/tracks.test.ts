@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Track } from "../src/engine/track.js";
 import { readJson } from "../src/json_file.js";
-import { parsePhysics } from "../src/physics.js";
-import { parseTrack, TrackLibrary, trackFingerprint } from "../src/tracks.js";
+import { parsePhysics } from "../src/physics_file.js";
+import { parseTrack } from "../src/track_file.js";
+import { TrackLibrary, trackFingerprint } from "../src/tracks.js";
 import { assertRefused, changed, LIBRARY, PHYSICS, PHYSICS_PATH, ringFile } from "./engine_helpers.js";
 
 const folder = mkdtempSync(join(tmpdir(), "racer-"));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fingerprintOf } from "../src/fingerprint.js";
 import { readJson } from "../src/json_file.js";
-import { loadPhysics, parsePhysics } from "../src/physics.js";
+import { loadPhysics, parsePhysics } from "../src/physics_file.js";
 import { assertRefused, changed, PHYSICS, PHYSICS_PATH } from "./engine_helpers.js";
 
 test("the shipped physics have the numbers of the definition", () => {
