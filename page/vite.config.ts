@@ -1,0 +1,13 @@
+/** Bundles the page. Addresses are relative, so that the folder works under any path of any web server. */
+
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  base: "./",
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0, // the page's security policy admits no data: addresses
+    modulePreload: { polyfill: false },
+  },
+  test: { include: ["test/**/*.test.ts"] },
+});
