@@ -1,0 +1,2 @@
+/** What is being driven. */
+export class Session {}

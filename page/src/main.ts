@@ -1,0 +1,6 @@
+/** Begins the page. */
+
+import { Racer } from "./console.js";
+import { Library } from "./loading.js";
+
+globalThis.racer = new Racer(await Library.open());
