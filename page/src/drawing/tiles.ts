@@ -1,0 +1,79 @@
+/**
+ * The ground as square pictures, each drawn once: so a frame costs one copy of the screen, however rich the ground is.
+ */
+
+import type { Ground } from "./ground.js";
+import { type Box, boxOf, type View } from "./view.js";
+
+const PIXELS = 512; // a side of a tile
+const OVERLAP = 1; // pixels beyond each side, so that no seam is seen between turned tiles
+const MOST = 56; // tiles that are kept: 56 MB
+const AHEAD = 160; // CSS pixels beyond the view whose tiles are drawn before they are needed
+const FINEST = 12; // pixels per unit
+const COARSEST = 0.05;
+
+/** Draws the ground of one track, at any scale and turn. */
+export class Tiles {
+  /** By level and place, in the order of their last use. */
+  private readonly tiles = new Map<string, HTMLCanvasElement>();
+
+  constructor(private readonly ground: Ground) {}
+
+  /** Draw what a view shows; the canvas draws in world coordinates already. */
+  draw(context: CanvasRenderingContext2D, view: View, density: number): void {
+    const scale = levelFor(view.scale * density);
+    const side = PIXELS / scale;
+    const border = OVERLAP / scale;
+    for (const [column, row] of placesIn(boxOf(view), side)) {
+      const tile = this.tile(scale, column, row);
+      context.drawImage(tile, column * side - border, row * side - border, side + 2 * border, side + 2 * border);
+    }
+    const next = placesIn(boxOf(view, AHEAD), side).find(([column, row]) => !this.tiles.has(key(scale, column, row)));
+    if (next !== undefined) this.tile(scale, ...next); // one a frame, so that none is late
+  }
+
+  private tile(scale: number, column: number, row: number): HTMLCanvasElement {
+    const name = key(scale, column, row);
+    const tile = this.tiles.get(name) ?? this.make(scale, column, row);
+    this.tiles.delete(name);
+    this.tiles.set(name, tile);
+    for (const oldest of this.tiles.keys()) {
+      if (this.tiles.size <= MOST) break;
+      this.tiles.delete(oldest);
+    }
+    return tile;
+  }
+
+  private make(scale: number, column: number, row: number): HTMLCanvasElement {
+    const tile = document.createElement("canvas");
+    tile.width = PIXELS + 2 * OVERLAP;
+    tile.height = PIXELS + 2 * OVERLAP;
+    const context = tile.getContext("2d", { alpha: false });
+    const side = PIXELS / scale;
+    const border = OVERLAP / scale;
+    const [left, bottom] = [column * side - border, row * side - border];
+    context?.setTransform(scale, 0, 0, scale, -left * scale, -bottom * scale);
+    const box = { left, bottom, right: left + side + 2 * border, top: bottom + side + 2 * border };
+    if (context) this.ground.draw(context, box);
+    return tile;
+  }
+}
+
+/** The scale at which tiles are drawn for a scale on the screen: a power of the root of 2, rather too fine. */
+export function levelFor(scale: number): number {
+  const wanted = Math.min(Math.max(scale, COARSEST), FINEST);
+  return 2 ** (Math.ceil(Math.log2(wanted) * 2 - 0.1) / 2);
+}
+
+/** Columns and rows of the tiles that a box touches. */
+function placesIn({ left, bottom, right, top }: Box, side: number): [number, number][] {
+  const places: [number, number][] = [];
+  for (let row = Math.floor(bottom / side); row <= Math.floor(top / side); row++) {
+    for (let column = Math.floor(left / side); column <= Math.floor(right / side); column++) places.push([column, row]);
+  }
+  return places;
+}
+
+function key(scale: number, column: number, row: number): string {
+  return `${scale} ${column} ${row}`;
+}
