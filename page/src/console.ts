@@ -8,8 +8,10 @@ import type { Library } from "./loading.js";
 
 /** The handle in the console. */
 export class Racer {
-  /** What is being driven; null on the menu. */
+  /** What is being driven, and null on the menu. */
   session: Session | null = null;
+  /** Pictures that were drawn since the page was opened. */
+  frames = 0;
 
   constructor(private readonly library: Library) {}
 

@@ -16,6 +16,7 @@ export interface LoadedTrack {
 
 /** Everything that the page's folder offers; tracks and drivers are fetched when they are first asked for. */
 export class Library {
+  private readonly files = new Map<string, Promise<TrackFile>>();
   private readonly tracks = new Map<string, Promise<LoadedTrack>>();
   private readonly drivers = new Map<string, Promise<Driver>>();
 
@@ -31,25 +32,36 @@ export class Library {
     return new Library(data, { ...numbers, fingerprint: data.physicsFingerprint });
   }
 
+  /** The checked file of a track; throws an InputError. */
+  file(id: string): Promise<TrackFile> {
+    return remembered(this.files, id, async () => {
+      const entry = this.entry(id);
+      const document = await fetchJson(entry.file, `the track "${entry.name}"`);
+      return drivable(entry, () => {
+        const file = parseTrack(document, entry.file);
+        checkGateSpacing(file, entry.file, this.physics);
+        return file;
+      });
+    });
+  }
+
   /** A track of the page, the same object every time; throws an InputError. */
   track(id: string): Promise<LoadedTrack> {
     return remembered(this.tracks, id, async () => {
-      const entry = this.data.tracks.find((other) => other.id === id);
-      if (entry === undefined) throw new InputError(`This page has no track "${id}".`);
-      const document = await fetchJson(entry.file, `the track "${entry.name}"`);
-      try {
-        const file = parseTrack(document, entry.file);
-        checkGateSpacing(file, entry.file, this.physics);
-        return { entry, file, track: new Track(file, this.physics) };
-      } catch (error) {
-        throw new InputError(`The track "${entry.name}" cannot be driven: ${messageOf(error)}.`);
-      }
+      const [entry, file] = [this.entry(id), await this.file(id)];
+      return drivable(entry, () => ({ entry, file, track: new Track(file, this.physics) }));
     });
   }
 
   /** A driver of the page, the same object every time; throws an InputError. */
   driver(name: string): Promise<Driver> {
     return remembered(this.drivers, name, () => this.loadDriver(name));
+  }
+
+  private entry(trackId: string): TrackEntry {
+    const entry = this.data.tracks.find(({ id }) => id === trackId);
+    if (entry === undefined) throw new InputError(`This page has no track "${trackId}".`);
+    return entry;
   }
 
   private async loadDriver(name: string): Promise<Driver> {
@@ -64,6 +76,15 @@ export class Library {
       throw new InputError(`What computes drivers could not be loaded: ${messageOf(error)}.`);
     }
     return runtime.OnnxDriver.load(bytes, entry.label);
+  }
+}
+
+/** Make something of a track, and say of which one if that fails. */
+function drivable<Value>({ name }: TrackEntry, make: () => Value): Value {
+  try {
+    return make();
+  } catch (error) {
+    throw new InputError(`The track "${name}" cannot be driven: ${messageOf(error)}.`);
   }
 }
 

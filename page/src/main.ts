@@ -1,6 +1,18 @@
 /** Begins the page. */
 
 import { Racer } from "./console.js";
-import { Library } from "./loading.js";
+import { paintDocument } from "./drawing/palette.js";
+import { Library, messageOf } from "./loading.js";
+import { Page } from "./page.js";
+import { fillHelp } from "./screens/help.js";
+import { fail } from "./screens/screens.js";
 
-globalThis.racer = new Racer(await Library.open());
+paintDocument();
+fillHelp();
+try {
+  const library = await Library.open();
+  globalThis.racer = new Racer(library);
+  new Page(library);
+} catch (error) {
+  fail(`${messageOf(error)}.`);
+}

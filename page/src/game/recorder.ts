@@ -1,15 +1,18 @@
 /** Recordings of a car: its start, and every action since. */
 
+import type { Cars } from "../../../bridge/src/engine/car.js";
 import { ACTION_SIZE, DEFAULT_CONFIG } from "../../../bridge/src/engine/contract.js";
 import { Simulation } from "../../../bridge/src/engine/simulation.js";
 import type { StartState } from "../../../bridge/src/engine/starts.js";
 import type { Track } from "../../../bridge/src/engine/track.js";
-import type { Pose } from "./poses.js";
+import { type Pose, poseBetween } from "./poses.js";
 import { Progress } from "./progress.js";
 
 /** A drive that the simulator repeats, bit by bit. */
 export interface Drive {
   readonly start: StartState;
+  /** What the last tick left, by which a reader checks that it drives the same. */
+  readonly end: StartState;
   /** (T, 3) steer, throttle and brake of every tick. */
   readonly actions: Float64Array;
 }
@@ -38,9 +41,9 @@ export class Recorder {
     this.taken.push(...action);
   }
 
-  /** The drive up to now. */
-  drive(): Drive {
-    return { start: this.start, actions: Float64Array.from(this.taken) };
+  /** The drive up to now, which has left its car like this. */
+  drive(end: StartState): Drive {
+    return { start: this.start, end, actions: Float64Array.from(this.taken) };
   }
 }
 
@@ -53,15 +56,29 @@ export class LapPath {
     readonly progress: Progress,
   ) {}
 
-  /** Where the car is so many ticks into the lap, which need not be whole; null once the lap is over. */
-  poseAt(tick: number): Pose | null {
-    const low = Math.floor(tick);
-    return this.poses[low] ?? null;
+  /** Where the car is a share of a tick after so many ticks of the lap; null once the lap is over. */
+  poseAt(tick: number, share: number): Pose | null {
+    if (tick >= this.ticks) return null;
+    return poseBetween(this.poses[Math.max(tick - 1, 0)], this.poses[tick], share);
   }
+}
+
+/** A car's state, as far as recordings hold it. */
+export function stateOf(cars: Cars, car: number): StartState {
+  return {
+    x: cars.x[car],
+    y: cars.y[car],
+    heading: cars.heading[car],
+    speed: cars.speed[car],
+    checkpoint: cars.checkpoint[car],
+    lap: cars.lap[car],
+  };
 }
 
 /** What becomes of a drive: its laps, and the path of each. */
 export class Replay {
+  /** What the last tick left. */
+  readonly end: StartState;
   readonly laps: LapSpan[] = [];
   private readonly poses: Pose[];
   private readonly arcLengths: number[];
@@ -90,6 +107,7 @@ export class Replay {
       first = tick;
       isClean = true;
     }
+    this.end = stateOf(cars, 0);
   }
 
   /** The fastest clean lap; without one, the fastest; null without any. */

@@ -11,6 +11,7 @@ export type Command =
   | "nextCar"
   | "faster"
   | "slower"
+  | "save"
   | "help"
   | "menu";
 

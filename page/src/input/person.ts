@@ -30,5 +30,5 @@ export class Person implements Controller {
 }
 
 function rounded(value: number): number {
-  return Math.round(value * STEPS) / STEPS;
+  return Math.round(value * STEPS) / STEPS + 0; // turns -0, which JSON cannot write, into 0
 }

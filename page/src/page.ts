@@ -1,0 +1,177 @@
+/** The page as a whole: from the menu to a drive and back. */
+
+import { byId } from "./dom.js";
+import { onPaletteChange, paintDocument } from "./drawing/palette.js";
+import { DriverController } from "./driver/driver.js";
+import { type Entrant, type Rules, Session } from "./game/session.js";
+import { TimeTrial } from "./game/time_trial.js";
+import type { Command } from "./input/commands.js";
+import { Controls } from "./input/controls.js";
+import { Person } from "./input/person.js";
+import { type Library, type LoadedTrack, messageOf } from "./loading.js";
+import { bestLapNews, DriveScreen } from "./screens/drive.js";
+import { showHelp } from "./screens/help.js";
+import { type Choice, Menu, type Mode } from "./screens/menu.js";
+import { defaultPreferences } from "./screens/preferences.js";
+import { show } from "./screens/screens.js";
+import { forgetLap, keepLap, keptLap } from "./storage/best_laps.js";
+import { bestLapOf, parseRecording, type RecordedLap, recordingText } from "./storage/recording_file.js";
+import { timeText } from "./words.js";
+
+const TITLES: Readonly<Record<Mode, string>> = { watch: "Watch", race: "Race", trial: "Time trial" };
+const RULES: Readonly<Record<Mode, Rules>> = {
+  watch: { hasCountdown: false, laps: null },
+  race: { hasCountdown: true, laps: 3 },
+  trial: { hasCountdown: false, laps: null },
+};
+const MOST_IN_RACE = 5; // drivers beside a person
+
+/** Runs the page. */
+export class Page {
+  private readonly menu: Menu;
+  private readonly preferences = defaultPreferences();
+  /** Laps from files, by the fingerprint of their road: the ones to beat. */
+  private readonly loadedLaps = new Map<string, RecordedLap>();
+  private screen: DriveScreen | null = null;
+  private isBusy = false;
+
+  constructor(private readonly library: Library) {
+    this.menu = new Menu(
+      library,
+      (choice) => void this.begin(choice),
+      (file) => void this.load(file),
+    );
+    for (const button of document.querySelectorAll<HTMLButtonElement>("[data-command]")) {
+      button.addEventListener("click", () => this.obey(button.dataset.command as Command));
+    }
+    addEventListener("keydown", (event) => {
+      const isDialog = event.target instanceof Element && event.target.closest("dialog") !== null;
+      if (this.screen === null && event.key === "?" && !isDialog) void showHelp();
+    });
+    onPaletteChange(() => {
+      paintDocument();
+      this.menu.draw();
+    }, new AbortController().signal);
+    this.showMenu();
+  }
+
+  private obey(command: Command): void {
+    if (this.screen !== null) this.screen.obey(command);
+    else if (command === "help") void showHelp();
+  }
+
+  /** Begin to drive, or say on the menu why that is not possible. */
+  private async begin(choice: Choice): Promise<void> {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.tell("status", "Loading\u2026");
+    try {
+      const loaded = await this.library.track(choice.trackId);
+      const drivers = choice.mode === "trial" ? [] : await this.drivers(choice);
+      this.drive(choice, loaded, drivers);
+    } catch (error) {
+      this.showMenu(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private drivers({ drivers, mode }: Choice): Promise<Entrant[]> {
+    const names = drivers.slice(0, mode === "race" ? MOST_IN_RACE : undefined);
+    return Promise.all(
+      names.map(async (name) => {
+        const driver = await this.library.driver(name);
+        const entry = this.library.data.drivers.find((other) => other.name === name);
+        const controller = new DriverController(driver, entry?.actionRepeat ?? 1);
+        return { label: entry?.label ?? name, controller, isPerson: false };
+      }),
+    );
+  }
+
+  private drive(choice: Choice, loaded: LoadedTrack, drivers: readonly Entrant[]): void {
+    const controls = new Controls();
+    const person = choice.mode === "watch" ? null : new Person(() => controls.wish());
+    const own = person === null ? [] : [{ label: "You", controller: person, isPerson: true }];
+    const session = new Session(loaded, [...own, ...drivers], RULES[choice.mode]);
+    const trial = choice.mode === "trial" ? this.timeTrial(session, loaded) : null;
+    this.screen?.close();
+    show("drive");
+    const { preferences } = this;
+    const { physics } = this.library;
+    const setup = { title: TITLES[choice.mode], session, physics, person, trial, controls, preferences };
+    const screen = new DriveScreen(setup, {
+      leave: (error) => this.showMenu(error),
+      restart: () => this.drive(choice, loaded, drivers),
+      save: () => this.save(trial, loaded),
+    });
+    controls.onCommand = (command) => screen.obey(command);
+    this.screen = screen;
+    globalThis.racer.session = session;
+  }
+
+  private timeTrial(session: Session, loaded: LoadedTrack): TimeTrial {
+    const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
+    return new TimeTrial(session, 0, this.ownBest(loaded), fromFile, (best) => {
+      const text = recordingText(best.recording, loaded, this.library.data);
+      this.screen?.say(bestLapNews(best.lap.last - best.lap.first, keepLap(loaded.entry, text)));
+    });
+  }
+
+  /** The lap in the browser's storage; one that is damaged, or of another game, is forgotten. */
+  private ownBest(loaded: LoadedTrack): RecordedLap | null {
+    const text = keptLap(loaded.entry);
+    if (text === null) return null;
+    try {
+      return bestLapOf(parseRecording(text, this.library.data).recording, loaded);
+    } catch {
+      forgetLap(loaded.entry);
+      return null;
+    }
+  }
+
+  private save(trial: TimeTrial | null, loaded: LoadedTrack): void {
+    const best = trial?.best ?? null;
+    if (best === null) return;
+    const text = recordingText(best.recording, loaded, this.library.data);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = `${loaded.entry.id}_${timeText(best.lap.last - best.lap.first).replace(":", "-")}.json`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /** Take a recording from a file as the lap to beat on its track. */
+  private async load(file: File): Promise<void> {
+    try {
+      const { recording, entry } = parseRecording(await file.text(), this.library.data);
+      const best = bestLapOf(recording, await this.library.track(entry.id));
+      this.loadedLaps.set(entry.fingerprint, best);
+      this.menu.choose(entry.id);
+      const time = timeText(best.lap.last - best.lap.first);
+      this.tell(
+        "status",
+        `A lap of ${time} s by ${recording.driver} is now the one to beat in the time trial on ${entry.name}.`,
+      );
+    } catch (error) {
+      this.tell("alert", `${messageOf(error)}.`);
+    }
+  }
+
+  private showMenu(error?: unknown): void {
+    this.screen?.close();
+    this.screen = null;
+    globalThis.racer.session = null;
+    show("menu");
+    this.menu.draw();
+    this.tell("alert", error === undefined ? "" : `${messageOf(error)}.`);
+  }
+
+  /** Tell something on the menu, in place of what was told before. */
+  private tell(kind: "alert" | "status", text: string): void {
+    for (const id of ["alert", "status"]) {
+      const line = byId(id, HTMLElement);
+      line.textContent = id === kind ? text : "";
+      line.hidden = line.textContent === "";
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** The times in the panel: clock, lap, gap, last and best lap. */
+
+import { byId, write } from "../dom.js";
+import type { LapTimer } from "../game/laps.js";
+import { gapText, timeText } from "../words.js";
+
+/** What the panel says of times. */
+export interface TimesState {
+  readonly timer: LapTimer;
+  /** Laps of a race; null where there is no end. */
+  readonly lapsInRace: number | null;
+  /** Whether all laps are driven. */
+  readonly isFinished: boolean;
+  /** Ticks behind someone, negative where ahead. */
+  readonly gap: { readonly ticks: number; readonly to: string } | null;
+  /** A time to beat: its name and its ticks. */
+  readonly target: { readonly name: string; readonly ticks: number } | null;
+}
+
+/** The panel's elements. */
+export class Times {
+  private readonly lap = byId("lap", HTMLElement);
+  private readonly clock = byId("clock", HTMLElement);
+  private readonly gap = byId("gap", HTMLElement);
+  private readonly last = byId("last", HTMLElement);
+  private readonly best = byId("best", HTMLElement);
+  private readonly targetRow = byId("target-row", HTMLElement);
+  private readonly targetName = byId("target-name", HTMLElement);
+  private readonly target = byId("target", HTMLElement);
+
+  show({ timer, lapsInRace, isFinished, gap, target }: TimesState): void {
+    const { laps, best } = timer;
+    const number =
+      lapsInRace === null ? `${laps.length + 1}` : `${Math.min(laps.length + 1, lapsInRace)} of ${lapsInRace}`;
+    write(this.lap, isFinished ? "Finished" : timer.isOutLap ? "Lap lost: on to the line" : `Lap ${number}`);
+    write(this.clock, timeText(isFinished ? laps.reduce((sum, { ticks }) => sum + ticks, 0) : timer.ticks));
+    write(this.gap, gap === null ? "" : `${gapText(gap.ticks)} to ${gap.to}`);
+    this.gap.className = gap === null ? "" : gap.ticks > 0 ? "behind" : "ahead";
+    write(this.last, laps.length > 0 ? timeText(laps[laps.length - 1].ticks) : "\u2013");
+    write(this.best, best === null ? "\u2013" : timeText(best));
+    this.targetRow.hidden = target === null;
+    if (target === null) return;
+    write(this.targetName, target.name);
+    write(this.target, timeText(target.ticks));
+  }
+}

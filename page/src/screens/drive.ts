@@ -1,0 +1,361 @@
+/** The screen on which is driven: it runs the session, draws it, and obeys commands. */
+
+import type { Physics } from "../../../bridge/src/physics.js";
+import { byId, within, write } from "../dom.js";
+import { CAMERA_NAMES, Camera } from "../drawing/camera.js";
+import { Screen } from "../drawing/canvas.js";
+import { drawMiniMap } from "../drawing/mini_map.js";
+import { outlineOf } from "../drawing/outline.js";
+import { carColour, onPaletteChange, palette } from "../drawing/palette.js";
+import { type DrawnCar, Stage } from "../drawing/stage.js";
+import { Telemetry } from "../drawing/telemetry.js";
+import { Clock } from "../game/clock.js";
+import type { Session, SessionListener } from "../game/session.js";
+import type { TimeTrial } from "../game/time_trial.js";
+import type { Command } from "../input/commands.js";
+import type { Controls } from "../input/controls.js";
+import type { Person } from "../input/person.js";
+import { LapList } from "../panels/lap_list.js";
+import { News } from "../panels/news.js";
+import { Order } from "../panels/order.js";
+import { fillResults } from "../panels/results.js";
+import { Times } from "../panels/times.js";
+import { timeText } from "../words.js";
+import { showHelp } from "./help.js";
+import type { Preferences } from "./preferences.js";
+import { ask, closeDialogs } from "./screens.js";
+
+const PACES = [0.25, 0.5, 1, 2, 4, 8];
+const GO_TICKS = 50; // for which "Go" is shown
+const RESULT_AFTER_MS = 1400; // so that one sees the car cross the line
+
+/** What is driven, and by whom. */
+export interface Setup {
+  readonly title: string;
+  readonly session: Session;
+  readonly physics: Physics;
+  readonly person: Person | null;
+  readonly trial: TimeTrial | null;
+  readonly controls: Controls;
+  readonly preferences: Preferences;
+}
+
+/** What the screen asks of the page. */
+export interface Exits {
+  /** Leave for the menu, perhaps because of an error. */
+  leave(error?: unknown): void;
+  /** Begin the same again. */
+  restart(): void;
+  /** Save the best lap of the time trial as a file. */
+  save(): void;
+}
+
+/** Runs from when it is made until it is closed. */
+export class DriveScreen implements SessionListener {
+  private readonly root = byId("drive", HTMLElement);
+  private readonly stage: Stage;
+  private readonly map = new Screen(byId("map", HTMLCanvasElement));
+  private readonly strip = new Screen(byId("telemetry", HTMLCanvasElement));
+  private readonly big = byId("big", HTMLElement);
+  private readonly news = new News();
+  private readonly times = new Times();
+  private readonly lapList = new LapList();
+  private readonly order: Order;
+  private readonly outline;
+  private readonly clock = new Clock();
+  private readonly camera = new Camera();
+  private readonly telemetry = new Telemetry();
+  private readonly end = new AbortController();
+  private focus: number;
+  private colours = palette();
+  private isPaused = false;
+  private lastFrame: number | null = null;
+
+  constructor(
+    private readonly setup: Setup,
+    private readonly exits: Exits,
+  ) {
+    const { session, preferences, physics } = setup;
+    this.focus = session.person ?? 0;
+    this.outline = outlineOf(session.loaded.track.geometry);
+    this.stage = new Stage(byId("view", HTMLCanvasElement), this.outline, this.colours, physics);
+    this.order = new Order(session, (car) => this.look(car));
+    this.camera.mode = preferences.camera;
+    session.listeners.push(this);
+    this.prepare();
+    this.watchOver();
+    requestAnimationFrame(this.frame);
+  }
+
+  /** Stop driving and drawing. */
+  close(): void {
+    this.end.abort();
+    this.setup.controls.close();
+    this.news.close();
+    closeDialogs();
+  }
+
+  /** Obey a command of a key or a button. */
+  obey(command: Command): void {
+    if (this.end.signal.aborted) return;
+    const commands: Record<Command, () => void> = {
+      menu: () => this.exits.leave(),
+      pause: () => void this.pause(),
+      restart: () => this.exits.restart(),
+      reset: () => this.reset(),
+      camera: () => this.nextCamera(),
+      rays: () => this.toggleRays(),
+      assist: () => this.toggleAssist(),
+      nextCar: () => this.look((this.focus + 1) % this.setup.session.entrants.length),
+      faster: () => this.changePace(1),
+      slower: () => this.changePace(-1),
+      save: () => this.exits.save(),
+      help: () => void this.help(),
+    };
+    commands[command]();
+  }
+
+  /** Tell something in a line. */
+  say(text: string): void {
+    this.news.say(text);
+  }
+
+  acted(car: number): void {
+    if (car !== this.focus) return;
+    const { cars } = this.setup.session.world.simulation;
+    const speed = cars.speed[car] / this.setup.physics.maxSpeed;
+    this.telemetry.see(speed, cars.steer[car], cars.throttle[car], cars.brake[car]);
+  }
+
+  placed(car: number): void {
+    this.stage.marks.jump(car);
+    this.camera.cut();
+    this.say("Back on the road. This lap does not count.");
+  }
+
+  finished(car: number): void {
+    const { session } = this.setup;
+    const { person } = session;
+    if (person === null || session.finishes[person] === null) return;
+    fillResults(session, person);
+    if (car === person) setTimeout(() => void this.showResult(), RESULT_AFTER_MS);
+  }
+
+  /** Show what belongs to this drive, and hide the rest. */
+  private prepare(): void {
+    const { title, session, person, trial } = this.setup;
+    const { name } = session.loaded.entry;
+    byId("title", HTMLElement).textContent = `${title}: ${name}`;
+    byId("where", HTMLElement).textContent = `${title} \u00b7 ${name}`;
+    const has = { "for-person": person !== null, "for-watching": person === null, "for-trial": trial !== null };
+    for (const [name, isShown] of Object.entries(has)) {
+      for (const element of this.root.querySelectorAll<HTMLElement>(`.${name}`)) element.hidden = !isShown;
+    }
+    byId("order", HTMLElement).hidden = session.entrants.length < 2;
+    if (person !== null) person.isAssisted = this.setup.preferences.isAssisted;
+    this.showToggles();
+  }
+
+  /** A hidden tab pauses, and other colours are drawn at once. */
+  private watchOver(): void {
+    const { signal } = this.end;
+    document.addEventListener("visibilitychange", () => document.hidden && void this.pause(), { signal });
+    onPaletteChange(() => {
+      this.colours = palette();
+      this.stage.paint(this.colours);
+    }, signal);
+  }
+
+  private readonly frame = async (now: number): Promise<void> => {
+    if (this.end.signal.aborted) return;
+    try {
+      this.setup.controls.poll();
+      if (!this.isPaused) await this.advance(now);
+      if (this.end.signal.aborted) return;
+      this.draw(this.lastFrame === null ? 0 : (now - this.lastFrame) / 1000);
+    } catch (error) {
+      this.exits.leave(error);
+      return;
+    }
+    this.lastFrame = now;
+    globalThis.racer.frames += 1;
+    requestAnimationFrame(this.frame);
+  };
+
+  private async advance(now: number): Promise<void> {
+    const { session } = this.setup;
+    for (let due = this.clock.due(now); due > 0 && !this.end.signal.aborted; due--) {
+      await session.tick();
+      if (session.countdown === 0) this.stage.marks.see(session.world.simulation.cars);
+    }
+  }
+
+  private draw(seconds: number): void {
+    const { session, physics, preferences } = this.setup;
+    const { world } = session;
+    const { cars } = world.simulation;
+    const share = session.countdown > 0 ? 1 : this.clock.share;
+    const drawn = session.entrants.map((_, car) => this.drawnCar(car, share));
+    const { pose } = drawn[this.focus];
+    if (this.stage.screen.fit()) {
+      const speed = cars.speed[this.focus] / physics.maxSpeed;
+      const velocity = [cars.vx[this.focus], cars.vy[this.focus]] as const;
+      const view = this.camera.view(pose, speed, velocity, this.outline.bounds, this.stage.screen, seconds);
+      const rays = preferences.hasRays ? { pose, observation: world.observation(this.focus) } : null;
+      const ghost = this.ghost(share);
+      const order = [...(ghost === null ? [] : [ghost]), ...[...drawn].reverse()];
+      this.stage.draw(view, order, { rays, hasLabels: order.length > 1 });
+    }
+    this.drawPanel(drawn, share);
+  }
+
+  private drawPanel(drawn: readonly DrawnCar[], share: number): void {
+    const { session, trial } = this.setup;
+    const { countdown, world, finishes, rules } = session;
+    const ghost = this.ghost(share);
+    const dots = [...(ghost === null ? [] : [ghost]), ...[...drawn].reverse()].map(({ pose, colour }) => ({
+      x: pose.x,
+      y: pose.y,
+      colour,
+      isLarge: pose === drawn[this.focus].pose,
+    }));
+    drawMiniMap(this.map, this.outline, dots, this.colours);
+    this.telemetry.draw(this.strip, this.colours);
+    const timer = world.timers[this.focus];
+    const isFinished = finishes[this.focus] !== null;
+    this.times.show({ timer, lapsInRace: rules.laps, isFinished, gap: this.gap(), target: this.target() });
+    this.lapList.show(timer.laps);
+    this.order.show(this.focus);
+    const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
+    write(this.big, countdown > 0 ? String(Math.ceil(countdown / 60)) : isGo ? "Go" : "");
+    if (trial !== null) within(this.root, "[data-command=save]", HTMLButtonElement).disabled = trial.best === null;
+  }
+
+  private drawnCar(car: number, share: number): DrawnCar {
+    const { session, person } = this.setup;
+    const { world } = session;
+    const { cars } = world.simulation;
+    return {
+      pose: world.poses.at(car, share),
+      colour: carColour(car),
+      label: session.entrants[car].label,
+      isGhost: false,
+      steer: cars.steer[car],
+      brake: person !== null && car === session.person ? person.last[2] : cars.brake[car],
+      speed: cars.speed[car],
+    };
+  }
+
+  private ghost(share: number): DrawnCar | null {
+    const { trial } = this.setup;
+    const pose = trial?.ghostPose(share) ?? null;
+    if (trial === null || trial.ghost === null || pose === null) return null;
+    const label = `best lap: ${trial.ghost.driver}`;
+    return { pose, colour: carColour(1), label, isGhost: true, steer: 0, brake: 0, speed: 0 };
+  }
+
+  /** The gap to the best other car, or to the ghost. */
+  private gap(): { ticks: number; to: string } | null {
+    const { session, trial } = this.setup;
+    if (trial !== null) {
+      const ticks = trial.gap();
+      return ticks === null || trial.ghost === null ? null : { ticks, to: trial.ghost.driver };
+    }
+    const standings = session.standings();
+    if (standings.length < 2 || session.world.tick === 0) return null;
+    const own = standings.findIndex(({ car }) => car === this.focus);
+    const other = standings[own === 0 ? 1 : 0];
+    const gap = own === 0 ? other.gap : standings[own].gap;
+    if (gap === null) return null;
+    return { ticks: own === 0 ? -gap : gap, to: session.entrants[other.car].label };
+  }
+
+  /** The time to beat. */
+  private target(): { name: string; ticks: number } | null {
+    const { trial, session } = this.setup;
+    if (trial !== null) {
+      return trial.ghost === null ? null : { name: `Lap of ${trial.ghost.driver}`, ticks: trial.ghost.path.ticks };
+    }
+    const gold = session.loaded.entry.parTicks?.gold;
+    return gold === undefined ? null : { name: "Gold", ticks: gold };
+  }
+
+  private async pause(): Promise<void> {
+    if (this.isPaused || byId("result", HTMLDialogElement).open) return;
+    const answer = await this.whilePaused(() => ask("paused"));
+    if (answer === "menu") this.exits.leave();
+    if (answer === "restart") this.exits.restart();
+  }
+
+  private async help(): Promise<void> {
+    if (!this.isPaused) await this.whilePaused(showHelp);
+  }
+
+  private async whilePaused<Answer>(wait: () => Promise<Answer>): Promise<Answer> {
+    this.isPaused = true;
+    const answer = await wait();
+    this.clock.rest();
+    this.isPaused = false;
+    return answer;
+  }
+
+  private async showResult(): Promise<void> {
+    if (this.end.signal.aborted) return;
+    const answer = await ask("result");
+    if (answer === "menu") this.exits.leave();
+    if (answer === "restart") this.exits.restart();
+  }
+
+  private reset(): void {
+    const { session } = this.setup;
+    if (session.person !== null) session.resetToRoad(session.person);
+  }
+
+  private nextCamera(): void {
+    this.camera.next();
+    this.setup.preferences.camera = this.camera.mode;
+    this.say(`Camera: ${CAMERA_NAMES[this.camera.mode]}`);
+  }
+
+  private toggleRays(): void {
+    this.setup.preferences.hasRays = !this.setup.preferences.hasRays;
+    this.showToggles();
+  }
+
+  private toggleAssist(): void {
+    const { person, preferences } = this.setup;
+    if (person === null) return;
+    preferences.isAssisted = !preferences.isAssisted;
+    person.isAssisted = preferences.isAssisted;
+    this.say(`Steering assist ${person.isAssisted ? "on" : "off"}`);
+    this.showToggles();
+  }
+
+  private showToggles(): void {
+    const { hasRays, isAssisted } = this.setup.preferences;
+    for (const [command, isOn] of Object.entries({ rays: hasRays, assist: isAssisted })) {
+      within(this.root, `[data-command=${command}]`, HTMLElement).setAttribute("aria-pressed", String(isOn));
+    }
+  }
+
+  private look(car: number): void {
+    if (car === this.focus) return;
+    this.focus = car;
+    this.telemetry.clear();
+    this.camera.cut();
+    this.say(`Looking at ${this.setup.session.entrants[car].label}`);
+  }
+
+  private changePace(by: 1 | -1): void {
+    if (this.setup.person !== null) return;
+    const next = PACES.indexOf(this.clock.pace) + by;
+    this.clock.pace = PACES[Math.min(Math.max(next, 0), PACES.length - 1)];
+    this.say(`Speed: ${this.clock.pace} times`);
+  }
+}
+
+/** What is said of a lap that is the best. */
+export function bestLapNews(ticks: number, isKept: boolean): string {
+  const lap = `Best lap: ${timeText(ticks)} s.`;
+  return isKept ? lap : `${lap} It could not be kept: the browser's storage is full or refused. Save it as a file.`;
+}
