@@ -8,7 +8,8 @@ const SHOULDER_WIDTH = 24; // units beyond the road's edge, as in the game
 const WALL_GAP = 1.5; // units kept between shoulder and wall
 const KERB_WIDTH = 2.6;
 const KERB_LENGTH = 4; // of each block
-const KERB_RADIUS = 130; // of the centre line, below which a curve has kerbs
+const KERB_RADIUS = 150; // of the centre line, below which a curve has kerbs
+const KERB_REACH = 24; // units of the centre line to either side by which a curve's radius is measured
 const STEP = 2; // units along the centre line
 
 /** A point in the world. */
@@ -76,10 +77,11 @@ function shoulder(axis: readonly Point[], edge: readonly Point[], wall: readonly
 function kerbsOf(axis: readonly Point[], edge: readonly Point[]): Kerb[] {
   const kerbs: Kerb[] = [];
   let walked = 0; // along the edge, so that blocks have one length whatever the samples
+  const reach = Math.max(1, Math.round(KERB_REACH / distance(axis[0], axis[1])));
   for (let i = 0; i < edge.length; i++) {
     const next = (i + 1) % edge.length;
     const length = distance(edge[i], edge[next]);
-    if (radiusAt(axis, i) < KERB_RADIUS && radiusAt(axis, next) < KERB_RADIUS) {
+    if (radiusAt(axis, i, reach) < KERB_RADIUS) {
       const blocks = Math.max(1, Math.round(length / KERB_LENGTH));
       for (let block = 0; block < blocks; block++) {
         const [from, to] = [block / blocks, (block + 1) / blocks];
@@ -94,10 +96,10 @@ function kerbsOf(axis: readonly Point[], edge: readonly Point[]): Kerb[] {
   return kerbs;
 }
 
-/** The radius of the circle through a point and its second neighbours. */
-function radiusAt(points: readonly Point[], i: number): number {
+/** The radius of the circle through a point and two others, so many points before and after it. */
+function radiusAt(points: readonly Point[], i: number, reach: number): number {
   const n = points.length;
-  const [a, b, c] = [points[(i + n - 2) % n], points[i], points[(i + 2) % n]];
+  const [a, b, c] = [points[(i + n - reach) % n], points[i], points[(i + reach) % n]];
   const cross = Math.abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
   return (distance(a, b) * distance(b, c) * distance(a, c)) / Math.max(2 * cross, 1e-9);
 }

@@ -70,8 +70,21 @@ export class Stage {
     for (const car of cars) drawCar(context, car.pose, this.lookOf(car, size));
     if (!look.hasLabels) return;
     screen.usePixels();
+    this.drawLabels(view, [...cars].reverse(), size * view.scale);
+  }
+
+  /** Write the cars' names below them; one that would cover another is left out. */
+  private drawLabels(view: View, cars: readonly DrawnCar[], unit: number): void {
+    const taken: { x: number; y: number; half: number }[] = [];
+    const { context } = this.screen;
+    context.font = "600 12px system-ui, sans-serif";
     for (const { pose, label } of cars) {
-      drawLabel(context, label, pixelOf(view, pose.x, pose.y), size * view.scale);
+      const [x, middle] = pixelOf(view, pose.x, pose.y);
+      const y = middle + unit * 2.4;
+      const half = context.measureText(label).width / 2;
+      if (taken.some((other) => Math.abs(other.y - y) < 14 && Math.abs(other.x - x) < other.half + half + 4)) continue;
+      taken.push({ x, y, half });
+      drawLabel(context, label, x, y);
     }
   }
 
@@ -87,15 +100,14 @@ export class Stage {
   }
 }
 
-/** Write a car's name below it. */
-function drawLabel(context: CanvasRenderingContext2D, label: string, [x, y]: [number, number], unit: number): void {
-  context.font = "600 12px system-ui, sans-serif";
+/** Write a name that is legible on any ground. */
+function drawLabel(context: CanvasRenderingContext2D, label: string, x: number, y: number): void {
   context.textAlign = "center";
   context.textBaseline = "top";
   context.lineWidth = 3;
   context.lineJoin = "round";
   context.strokeStyle = "rgb(0 0 0 / 0.65)";
-  context.strokeText(label, x, y + unit * 2.4);
+  context.strokeText(label, x, y);
   context.fillStyle = "#fff";
-  context.fillText(label, x, y + unit * 2.4);
+  context.fillText(label, x, y);
 }

@@ -4,7 +4,9 @@ import type { Screen } from "./canvas.js";
 import type { Palette } from "./palette.js";
 
 const TICKS = 300; // five seconds
-const GAP = 14; // CSS pixels between the fields
+const GAP = 16; // CSS pixels between the fields
+const PADDING = 10; // CSS pixels around them
+const WIDE = 130; // CSS pixels of a field from which there is room for its name and its value
 
 /** A quantity of the strip. */
 interface Field {
@@ -45,9 +47,9 @@ export class Telemetry {
     const { context } = screen;
     screen.usePixels();
     context.clearRect(0, 0, screen.width, screen.height);
-    const width = (screen.width - GAP * (FIELDS.length - 1)) / FIELDS.length;
+    const width = (screen.width - 2 * PADDING - GAP * (FIELDS.length - 1)) / FIELDS.length;
     for (const [index, field] of FIELDS.entries()) {
-      this.drawField(context, field, index, index * (width + GAP), width, screen.height, palette);
+      this.drawField(context, field, index, PADDING + index * (width + GAP), width, screen.height - PADDING, palette);
     }
   }
 
@@ -62,16 +64,18 @@ export class Telemetry {
   ): void {
     const values = this.values[index];
     const latest = this.count > 0 ? values[(this.count - 1) % TICKS] : 0;
-    const top = 18;
+    const top = 26;
     const place = (value: number) => top + (height - top - 2) * (1 - (value - low) / (1 - low));
     context.font = "12px system-ui, sans-serif";
     context.textBaseline = "top";
     context.fillStyle = palette.textDim;
     context.textAlign = "left";
-    if (width > 74) context.fillText(name, left, 1);
-    context.fillStyle = palette.text;
-    context.textAlign = "right";
-    context.fillText(width > 74 ? text(latest) : name, left + width, 1);
+    context.fillText(name, left, PADDING - 2);
+    if (width > WIDE) {
+      context.fillStyle = palette.text;
+      context.textAlign = "right";
+      context.fillText(text(latest), left + width, PADDING - 2);
+    }
     context.fillStyle = palette.panelLine;
     context.fillRect(left, place(0) - 0.5, width, 1);
     context.beginPath();

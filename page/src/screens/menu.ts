@@ -143,7 +143,13 @@ function drawLine(line: CentreLine, picture: HTMLCanvasElement): void {
   const count = Math.ceil(line.totalLength / 4);
   const points = Array.from({ length: count }, (_, i) => line.pointAt((i * line.totalLength) / count));
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
-  const bounds = { left: Math.min(...xs), right: Math.max(...xs), bottom: Math.min(...ys), top: Math.max(...ys) };
+  const room = line.totalLength / 80; // for the stroke and the dot
+  const bounds = {
+    left: Math.min(...xs) - room,
+    right: Math.max(...xs) + room,
+    bottom: Math.min(...ys) - room,
+    top: Math.max(...ys) + room,
+  };
   const view = wholeView(bounds, screen);
   screen.usePixels();
   context.clearRect(0, 0, screen.width, screen.height);
