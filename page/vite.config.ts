@@ -9,5 +9,10 @@ export default defineConfig({
     assetsInlineLimit: 0, // the page's security policy admits no data: addresses
     modulePreload: { polyfill: false },
   },
-  test: { include: ["test/**/*.test.ts"] },
+  test: {
+    include: ["test/**/*.test.ts"],
+    maxWorkers: 2, // the game keeps real time, so a browser needs a core
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
 });

@@ -1,38 +1,46 @@
 /** In a real browser, drivers lap to the tick as the toolkit has measured them. */
 
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BROWSER, launch } from "./launch.js";
-import { PAGE, Site } from "./site.js";
+import { Opened } from "./opened.js";
+import { PAGE } from "./site.js";
 
 describe.skipIf(BROWSER === null)("laps in a browser", () => {
-  let site: Site;
   let browser: Browser;
-  let page: Page;
+  let opened: Opened;
 
   beforeAll(async () => {
-    site = new Site();
     browser = await launch();
-    page = await browser.newPage();
-    await page.goto(await site.start());
-    await page.waitForFunction("globalThis.racer !== undefined");
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    site?.stop();
+    opened = await Opened.open(browser);
   });
 
-  for (const driver of PAGE.drivers) {
-    for (const track of PAGE.tracks) {
-      it(`${driver.name} on ${track.id}`, { timeout: 60_000 }, async () => {
-        const laps = await page.evaluate(([name, id]) => globalThis.racer.measureLaps(name, id, 3), [
-          driver.name,
-          track.id,
-        ] as [string, string]);
-        expect(laps.map(({ ticks }) => ticks)).toEqual(driver.laps[track.id].ticks);
-        expect(laps.every(({ isClean }) => isClean)).toBe(driver.laps[track.id].clean);
-      });
-    }
-  }
+  afterAll(async () => {
+    await opened?.close();
+    await browser?.close();
+  });
+
+  const cases = PAGE.drivers.flatMap((driver) => PAGE.tracks.map((track) => ({ driver, track })));
+  it.each(cases)("$driver.name on $track.id: the ticks of each lap", async ({ driver, track }) => {
+    const laps = await opened.page.evaluate(([name, id]) => globalThis.racer.measureLaps(name, id, 3), [
+      driver.name,
+      track.id,
+    ] as const);
+    expect(laps.map(({ ticks }) => ticks)).toEqual(driver.laps[track.id].ticks);
+    expect(laps.every(({ isClean }) => isClean)).toBe(driver.laps[track.id].clean);
+  });
+
+  it("watching shows the same laps, side by side", async () => {
+    const { page } = opened;
+    await opened.choose("track-01", ["pretrained", "held"]);
+    await opened.begin("watch");
+    for (let i = 0; i < 3; i++) await page.keyboard.press("+"); // eight times as fast
+    await page.waitForFunction(() => globalThis.racer.session!.world.timers.every(({ laps }) => laps.length >= 3));
+    const laps = await page.evaluate(() => globalThis.racer.session!.world.timers.map(({ laps }) => laps.slice(0, 3)));
+    const expected = PAGE.drivers.map(({ laps }) => laps["track-01"].ticks);
+    expect(laps.map((own) => own.map(({ ticks }) => ticks))).toEqual(expected);
+    const rows = await page.locator("#laps tbody tr").allInnerTexts();
+    expect(rows[rows.length - 1]).toMatch(/^1\s+8\.63\s+\+1\.6/);
+    expect(opened.errors).toEqual([]);
+  });
 });

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parsePageData } from "../../src/data.js";
 
 const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
 const PREFIX = "/some/where/"; // a page works under any path
@@ -20,7 +21,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** The page's data in these tests. */
-export const PAGE = JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8"));
+export const PAGE = parsePageData(JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8")));
 
 /** A folder with the page, and a server for it. */
 export class Site {
@@ -42,6 +43,11 @@ export class Site {
   /** Replace a file of the page. */
   write(name: string, content: string | Uint8Array): void {
     writeFileSync(join(this.folder, name), content);
+  }
+
+  /** Remove a file of the page. */
+  remove(name: string): void {
+    rmSync(join(this.folder, name));
   }
 
   /** Serve the page; return its address. */

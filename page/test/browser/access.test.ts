@@ -1,0 +1,106 @@
+/** In a real browser, the page asks nobody else for anything, and can be used by keyboard and by screen readers. */
+
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER, launch } from "./launch.js";
+import { DESK, Opened, PHONE } from "./opened.js";
+
+describe.skipIf(BROWSER === null)("access in a browser", () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it("asks for nothing beyond its own folder", async () => {
+    const opened = await Opened.open(browser);
+    await opened.begin("race");
+    await opened.page.waitForFunction(() => globalThis.racer.session!.countdown < 170);
+    expect(opened.requests.filter((address) => !address.startsWith(opened.address))).toEqual([]);
+    expect(opened.requests.some((address) => address.endsWith(".wasm"))).toBe(true);
+    await opened.close();
+  });
+
+  it("may ask nobody else either", async () => {
+    const opened = await Opened.open(browser);
+    const refused = await opened.page.evaluate(async () => {
+      const broken: string[] = [];
+      addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.push(effectiveDirective));
+      await fetch("http://127.0.0.2:9/").catch(() => {});
+      const picture = new Image();
+      picture.src = "http://127.0.0.2:9/picture.png";
+      await new Promise((resolve) => picture.addEventListener("error", resolve));
+      return broken;
+    });
+    expect(refused.sort()).toEqual(["connect-src", "img-src"]);
+    await opened.close();
+  });
+
+  it("is driven by keyboard alone, from the menu and back", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await tabTo(page, "#tracks input:checked");
+    await page.keyboard.press("ArrowRight");
+    expect(await page.locator("input[name=track]:checked").getAttribute("value")).toBe("track-02");
+    await tabTo(page, "input[value=held]");
+    await page.keyboard.press("Space");
+    await tabTo(page, "button[value=watch]");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#drive", { state: "visible" });
+    expect(await page.evaluate(() => globalThis.racer.session!.entrants.length)).toBe(2);
+    await page.keyboard.press("?");
+    await page.waitForSelector("#help", { state: "visible" });
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("#help", { state: "hidden" });
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("#menu", { state: "visible" });
+    await opened.close();
+  });
+
+  const windows: [string, BrowserContextOptions][] = [
+    ["dark", { ...DESK, colorScheme: "dark" }],
+    ["light", { ...DESK, colorScheme: "light" }],
+    ["a dark phone", { ...PHONE, colorScheme: "dark" }],
+    ["a light phone", { ...PHONE, colorScheme: "light" }],
+  ];
+
+  it.each(windows)("axe finds nothing serious on any screen: %s", async (_name, options) => {
+    const opened = await Opened.open(browser, options);
+    const { page } = opened;
+    const found = [...(await findings(page, "menu"))];
+    await opened.choose("track-01", ["pretrained", "held"]);
+    await opened.begin("race");
+    found.push(...(await findings(page, "race")));
+    await page.keyboard.press("?");
+    found.push(...(await findings(page, "help")));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Space");
+    await page.waitForSelector("#paused", { state: "visible" });
+    found.push(...(await findings(page, "paused")));
+    expect(found).toEqual([]);
+    await opened.close();
+  });
+});
+
+/** Press Tab until something that a selector finds has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not reach ${selector}`);
+}
+
+/** What axe finds of serious or critical impact. */
+async function findings(page: Page, screen: string): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return results.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${screen}: ${id}: ${nodes.map(({ html }) => html.slice(0, 90)).join(" | ")}`);
+}

@@ -1,0 +1,150 @@
+/** In a real browser, a person races by keys, by gamepad and by touch. */
+
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { drive, type Turn } from "./bot.js";
+import { BROWSER, launch } from "./launch.js";
+import { Opened, PHONE } from "./opened.js";
+
+describe.skipIf(BROWSER === null)("driving in a browser", () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it("a race of three laps by keys ends with the order and a sentence on the medal", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.choose("track-01", ["pretrained", "held"]);
+    await opened.begin("race");
+    expect(await page.locator("#big").innerText()).toBe("3");
+    await drive(page, keys(page), () => globalThis.racer.session!.finishes[0] !== null, 90_000);
+    await page.waitForSelector("#result", { state: "visible" });
+    expect(await page.locator("#result-title").innerText()).toMatch(/^You (have won|came in)/);
+    expect(await page.locator("#medal").innerText()).toMatch(/^Your best lap took \d+\.\d\d s: /);
+    expect(await page.locator("#result tbody tr").count()).toBe(3);
+    const ticks = await page.evaluate(() => [
+      globalThis.racer.session!.finishes[0],
+      globalThis.racer.session!.world.timers[0].laps.reduce((sum, { ticks }) => sum + ticks, 0),
+    ]);
+    expect(ticks[0]).toBe(ticks[1]);
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("#result", { state: "hidden" });
+    expect(opened.errors).toEqual([]);
+    await opened.close();
+  });
+
+  it("a car that is put back on the road loses its lap", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    await page.keyboard.down("w");
+    await page.waitForFunction(() => globalThis.racer.session!.world.simulation.cars.speed[0] > 30);
+    await page.keyboard.press("r");
+    await page.keyboard.up("w");
+    expect(await page.locator("#news").innerText()).toBe("Back on the road. This lap does not count.");
+    await page.waitForFunction(() => globalThis.racer.session!.world.timers[0].isOutLap);
+    expect(await page.evaluate(() => globalThis.racer.session!.world.simulation.cars.speed[0])).toBeLessThan(30);
+    await opened.close();
+  });
+
+  it("a gamepad's stick and trigger drive a lap, and its Start button pauses", async () => {
+    const opened = await Opened.open(browser, undefined, undefined, fakeGamepad);
+    const { page } = opened;
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    const act = ({ steer, brake }: Turn) =>
+      page.evaluate(([steer, brake]) => globalThis.turnPad(steer, brake), [steer, Number(brake)] as const);
+    await drive(page, act, () => globalThis.racer.session!.world.timers[0].laps.length > 0, 60_000);
+    await page.evaluate(() => globalThis.pressPad(9));
+    await page.waitForSelector("#paused", { state: "visible" });
+    const tick = await page.evaluate(() => globalThis.racer.session!.world.tick);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate(() => globalThis.racer.session!.world.tick)).toBe(tick);
+    await opened.close();
+  });
+
+  it("fingers drive on a phone", async () => {
+    const opened = await Opened.open(browser, PHONE);
+    const { page } = opened;
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    const act = fingers(page, await page.context().newCDPSession(page));
+    await drive(page, act, () => globalThis.racer.session!.world.progress[0].distance > 500, 60_000);
+    expect(opened.errors).toEqual([]);
+    await opened.close();
+  });
+
+  it("a hidden tab pauses", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.begin("watch");
+    await page.evaluate(() => {
+      Object.defineProperty(document, "hidden", { value: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+    await page.waitForSelector("#paused", { state: "visible" });
+    await opened.close();
+  });
+});
+
+/** Hold the keys that a turn asks for, and full throttle. */
+function keys(page: Page): (turn: Turn) => Promise<void> {
+  const held = new Set<string>();
+  return async ({ steer, brake }) => {
+    const wanted = [brake ? "ArrowDown" : "ArrowUp"];
+    if (steer !== 0) wanted.push(steer > 0 ? "ArrowRight" : "ArrowLeft");
+    for (const key of [...held].filter((key) => !wanted.includes(key))) {
+      held.delete(key);
+      await page.keyboard.up(key);
+    }
+    for (const key of wanted.filter((key) => !held.has(key))) {
+      held.add(key);
+      await page.keyboard.down(key);
+    }
+  };
+}
+
+/** Slide one finger on the steering strip, and hold another on Go or Brake. */
+function fingers(page: Page, device: CDPSession): (turn: Turn) => Promise<void> {
+  let isDown = false;
+  return async ({ steer, brake }) => {
+    const [strip, pedal] = await Promise.all([
+      page.locator("#steer").boundingBox(),
+      page.locator(brake ? "#brake" : "#go").boundingBox(),
+    ]);
+    const touchPoints = [
+      { x: strip!.x + strip!.width * (0.5 + 0.4 * steer), y: strip!.y + 30, id: 1 },
+      { x: pedal!.x + 30, y: pedal!.y + 30, id: 2 },
+    ];
+    await device.send("Input.dispatchTouchEvent", { type: isDown ? "touchMove" : "touchStart", touchPoints });
+    isDown = true;
+  };
+}
+
+declare global {
+  function turnPad(steer: number, brake: number): void;
+  function pressPad(button: number): void;
+}
+
+/** Runs in the page: a gamepad that `turnPad` and `pressPad` move. */
+function fakeGamepad(): void {
+  const buttons = Array.from({ length: 17 }, () => ({ pressed: false, touched: false, value: 0 }));
+  const axes = [0, 0, 0, 0];
+  const pad = { id: "fake", index: 0, connected: true, mapping: "standard", timestamp: 0, axes, buttons };
+  Object.defineProperty(navigator, "getGamepads", { value: () => [null, pad] });
+  globalThis.turnPad = (steer, brake) => {
+    axes[0] = steer;
+    buttons[7].value = 1 - brake;
+    buttons[6].value = brake;
+  };
+  globalThis.pressPad = (button) => {
+    buttons[button].pressed = true;
+  };
+}

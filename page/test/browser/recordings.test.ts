@@ -1,0 +1,120 @@
+/** In a real browser, one's best lap is kept, saved as a file, and loaded again. */
+
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BROWSER, launch } from "./launch.js";
+import { Opened } from "./opened.js";
+import { PAGE } from "./site.js";
+
+/** A lap of track-01 that the toolkit has driven. */
+const LAP = readFileSync(new URL("../data/lap.json", import.meta.url), "utf8");
+
+describe.skipIf(BROWSER === null)("recordings in a browser", () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launch();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it("a best lap is the ghost after a reload, and as a file in another browser", async () => {
+    const opened = await Opened.open(browser);
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    expect(await opened.page.locator("[data-command=save]").isDisabled()).toBe(true);
+    const ticks = await driveLap(opened.page);
+    await opened.page.waitForSelector("[data-command=save]:enabled");
+    const downloading = opened.page.waitForEvent("download");
+    await opened.page.click("[data-command=save]");
+    const file = await (await downloading).path();
+    const saved = JSON.parse(readFileSync(file, "utf8"));
+    expect(saved.track_fingerprint).toBe(PAGE.tracks[0].fingerprint);
+
+    await opened.page.reload();
+    await opened.page.waitForSelector("#menu", { state: "visible" });
+    await opened.begin("trial");
+    expect(await ghostTicks(opened.page)).toBe(ticks);
+
+    const other = await Opened.open(browser);
+    await other.page.setInputFiles("#file", file);
+    await other.page.waitForSelector("#status", { state: "visible" });
+    expect(await other.page.locator("#status").innerText()).toMatch(
+      /^A lap of \d+\.\d\d s by you is now the one to beat/,
+    );
+    await other.begin("trial");
+    expect(await ghostTicks(other.page)).toBe(ticks);
+    expect([...opened.errors, ...other.errors]).toEqual([]);
+    await opened.close();
+    await other.close();
+  });
+
+  it("a recording of the toolkit is the lap to beat", async () => {
+    const opened = await Opened.open(browser);
+    await opened.page.setInputFiles("#file", {
+      name: "lap.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(LAP),
+    });
+    await opened.page.waitForSelector("#status", { state: "visible" });
+    await opened.begin("trial");
+    await opened.page.waitForFunction(() => globalThis.racer.session!.world.tick > 0);
+    expect(await opened.page.locator("#target").innerText()).toMatch(/^\d+\.\d\d$/);
+    await opened.close();
+  });
+
+  it("a full storage is told, and the lap can still be saved", async () => {
+    const opened = await Opened.open(browser, undefined, undefined, () => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError");
+      };
+    });
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    await driveLap(opened.page);
+    await opened.page.waitForFunction(() =>
+      document.getElementById("news")?.textContent?.includes("could not be kept"),
+    );
+    await opened.page.waitForSelector("[data-command=save]:enabled");
+    expect(opened.errors).toEqual([]);
+    await opened.close();
+  });
+
+  it("a damaged lap in the storage is forgotten", async () => {
+    const opened = await Opened.open(browser);
+    const key = `top-down-racer/best/${PAGE.tracks[0].fingerprint}`;
+    await opened.page.evaluate((name) => localStorage.setItem(name, "{"), key);
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    expect(await opened.page.evaluate((name) => localStorage.getItem(name), key)).toBeNull();
+    await opened.close();
+  });
+});
+
+/** Drive a person's first lap by a simple rule, without waiting for it in real time; return its ticks. */
+async function driveLap(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const { session } = globalThis.racer;
+    const timer = session!.world.timers[0];
+    const { centreLine } = session!.loaded.track.geometry;
+    const { cars } = session!.world.simulation;
+    const person = session!.entrants[0].controller;
+    person.act = ({ speed }, action) => {
+      const ahead = centreLine.pointAt(cars.arcLength[0] + 15 + 0.25 * speed);
+      const turn = Math.atan2(ahead.y - cars.y[0], ahead.x - cars.x[0]) - cars.heading[0];
+      const error = Math.atan2(Math.sin(turn), Math.cos(turn));
+      action.set([Math.round(Math.max(-1, Math.min(1, -error * 2)) * 1000) / 1000, 1, 0]);
+    };
+    while (timer.laps.length === 0) await session!.tick();
+    return timer.laps[0].ticks;
+  });
+}
+
+/** Ticks of the ghost's lap, as the panel shows them. */
+async function ghostTicks(page: Page): Promise<number> {
+  await page.waitForSelector("#target-row", { state: "visible" });
+  return Math.round(Number(await page.locator("#target").innerText()) * 60);
+}

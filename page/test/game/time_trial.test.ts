@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import type { Controller } from "../../src/game/controller.js";
+import { Session } from "../../src/game/session.js";
+import { TimeTrial } from "../../src/game/time_trial.js";
+import { bestLapOf, parseRecording, type RecordedLap, recordingText } from "../../src/storage/recording_file.js";
+import { LAP, LOADED, PAGE } from "../loaded.js";
+
+const { recording } = parseRecording(LAP, PAGE);
+const { actions } = recording.drive;
+const TICKS = actions.length / 3;
+
+/** A time trial whose car repeats the recorded lap, so many ticks late. */
+function trial(late: number, own: RecordedLap | null, loaded: RecordedLap | null = null) {
+  let tick = 0;
+  const controller: Controller = {
+    act: (_senses, action) => {
+      const first = (tick - late) * 3;
+      action.set(first < 0 || first >= actions.length ? [0, 0, 0] : actions.subarray(first, first + 3));
+      tick += 1;
+    },
+    begin: () => {},
+  };
+  const rules = { hasCountdown: false, laps: null };
+  const session = new Session(LOADED, [{ label: "You", controller, isPerson: true }], rules);
+  const told: RecordedLap[] = [];
+  return { session, told, trial: new TimeTrial(session, 0, own, loaded, (lap) => told.push(lap)) };
+}
+
+async function run(session: Session, ticks: number): Promise<void> {
+  for (let i = 0; i < ticks; i++) await session.tick();
+}
+
+it("records a first lap as the best, and makes it the ghost", async () => {
+  const { session, told, trial: made } = trial(0, null);
+  await run(session, TICKS);
+  expect(told.length).toBe(1);
+  expect(made.ghost?.path.ticks).toBe(TICKS);
+  expect(bestLapOf(parseRecording(recordingText(told[0].recording, LOADED, PAGE), PAGE).recording, LOADED).lap).toEqual(
+    told[0].lap,
+  );
+});
+
+it("keeps the better lap", async () => {
+  const own = bestLapOf(recording, LOADED);
+  const { session, told, trial: made } = trial(5, own);
+  await run(session, TICKS + 5);
+  expect(session.world.timers[0].laps.length).toBe(1);
+  expect(told).toEqual([]);
+  expect(made.best).toBe(own);
+});
+
+it("is as far behind the ghost as it started late", async () => {
+  const { session, trial: made } = trial(12, bestLapOf(recording, LOADED));
+  await run(session, 200);
+  expect(made.gap()).toBe(12);
+});
+
+it("shows the ghost where it was so many ticks into its lap", async () => {
+  const { session, trial: made } = trial(0, bestLapOf(recording, LOADED));
+  await run(session, 150);
+  const { cars } = session.world.simulation;
+  expect(made.ghostPose(1)).toEqual({ x: cars.x[0], y: cars.y[0], heading: cars.heading[0] });
+});
+
+it("has no ghost on a lap that does not count", async () => {
+  const { session, trial: made } = trial(0, bestLapOf(recording, LOADED));
+  await run(session, 150);
+  session.resetToRoad(0);
+  await run(session, 10);
+  expect([made.ghostPose(1), made.gap()]).toEqual([null, null]);
+});
+
+it("beats a loaded lap rather than one's own", () => {
+  const loaded = bestLapOf({ ...recording, driver: "someone" }, LOADED);
+  const { trial: made } = trial(0, bestLapOf(recording, LOADED), loaded);
+  expect(made.ghost?.driver).toBe("someone");
+});
