@@ -9,8 +9,12 @@ export class Screen {
   height = 0;
   density = 1;
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    const context = canvas.getContext("2d");
+  /** Whatever is not opaque has to be mixed with what lies below it, on every frame. */
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    isOpaque = false,
+  ) {
+    const context = canvas.getContext("2d", { alpha: !isOpaque });
     if (context === null) throw new Error("this browser draws no pictures: it has no 2D canvas");
     this.context = context;
   }

@@ -77,6 +77,7 @@ export class Ground {
   private drawMarks(context: CanvasRenderingContext2D): void {
     const { palette } = this;
     context.save();
+    context.clip(this.road);
     context.lineCap = "butt";
     context.strokeStyle = "rgb(0 0 0 / 0.09)";
     for (const width of [GROOVE, GROOVE * 2]) {

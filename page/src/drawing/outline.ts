@@ -73,27 +73,42 @@ function shoulder(axis: readonly Point[], edge: readonly Point[], wall: readonly
   });
 }
 
-/** Blocks along the road's edge where the track turns. */
+/** Blocks of one length along the road's edge where the track turns. */
 function kerbsOf(axis: readonly Point[], edge: readonly Point[]): Kerb[] {
   const kerbs: Kerb[] = [];
-  let walked = 0; // along the edge, so that blocks have one length whatever the samples
   const reach = Math.max(1, Math.round(KERB_REACH / distance(axis[0], axis[1])));
-  for (let i = 0; i < edge.length; i++) {
-    const next = (i + 1) % edge.length;
-    const length = distance(edge[i], edge[next]);
-    if (radiusAt(axis, i, reach) < KERB_RADIUS) {
-      const blocks = Math.max(1, Math.round(length / KERB_LENGTH));
-      for (let block = 0; block < blocks; block++) {
-        const [from, to] = [block / blocks, (block + 1) / blocks];
-        const [a, b] = [between(edge[i], edge[next], from), between(edge[i], edge[next], to)];
-        const [c, d] = [between(axis[i], axis[next], to), between(axis[i], axis[next], from)];
-        const corners = [a, b, towards(b, c, KERB_WIDTH), towards(a, d, KERB_WIDTH)];
-        kerbs.push({ corners, isLight: Math.round(walked / KERB_LENGTH + block) % 2 === 0 });
-      }
-    }
-    walked += length;
+  const places = placesAlong(edge, KERB_LENGTH);
+  for (const [block, from] of places.entries()) {
+    const to = places[(block + 1) % places.length];
+    if (radiusAt(axis, Math.floor(from), reach) >= KERB_RADIUS) continue;
+    const [a, b] = [pointAt(edge, from), pointAt(edge, to)];
+    const corners = [a, b, towards(b, pointAt(axis, to), KERB_WIDTH), towards(a, pointAt(axis, from), KERB_WIDTH)];
+    kerbs.push({ corners, isLight: block % 2 === 0 });
   }
   return kerbs;
+}
+
+/** Where a closed line is as far along as a multiple of about `step` units: numbers of points, with a fraction. */
+function placesAlong(line: readonly Point[], step: number): number[] {
+  const lengths = line.map((point, i) => distance(point, line[(i + 1) % line.length]));
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  const count = 2 * Math.round(total / step / 2); // even, as two colours take turns
+  const places: number[] = [];
+  let begin = 0;
+  for (const [i, length] of lengths.entries()) {
+    for (let next = (places.length * total) / count; places.length < count && next < begin + length; ) {
+      places.push(i + (next - begin) / length);
+      next = (places.length * total) / count;
+    }
+    begin += length;
+  }
+  return places;
+}
+
+/** The point of a closed line at the number of a point with a fraction. */
+function pointAt(line: readonly Point[], place: number): Point {
+  const i = Math.floor(place);
+  return between(line[i % line.length], line[(i + 1) % line.length], place - i);
 }
 
 /** The radius of the circle through a point and two others, so many points before and after it. */

@@ -46,7 +46,7 @@ export class Stage {
     private colours: Palette,
     private readonly physics: Physics,
   ) {
-    this.screen = new Screen(canvas);
+    this.screen = new Screen(canvas, true);
     this.tiles = new Tiles(new Ground(outline, colours));
   }
 

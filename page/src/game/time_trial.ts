@@ -8,11 +8,13 @@ import { Progress } from "./progress.js";
 import { type LapPath, Recorder, stateOf } from "./recorder.js";
 import type { Session, SessionListener } from "./session.js";
 
+const OWN = "your best lap";
 const GAP_AFTER = 5; // units into a lap before which a gap says nothing
 
 /** The lap to beat. */
 export interface Ghost {
-  readonly driver: string;
+  /** Whose lap it is, such as "your best lap". */
+  readonly label: string;
   readonly path: LapPath;
 }
 
@@ -41,8 +43,8 @@ export class TimeTrial implements SessionListener {
     private readonly onBest: (lap: RecordedLap) => void,
   ) {
     this.best = own;
-    const ghost = loaded ?? own;
-    this.ghost = ghost === null ? null : ghostOf(ghost);
+    this.ghost = own === null ? null : ghostOf(own, OWN);
+    if (loaded !== null) this.ghost = ghostOf(loaded, `the lap of ${loaded.recording.driver}`);
     this.recorder = new Recorder(stateOf(this.cars, car));
     this.progress = this.begun();
     session.listeners.push(this);
@@ -60,7 +62,7 @@ export class TimeTrial implements SessionListener {
     if (!lap.isClean || (this.best !== null && lap.ticks >= this.best.lap.last - this.best.lap.first)) return;
     const drive = this.recorder.drive(stateOf(this.cars, car));
     this.best = bestLapOf({ driver: "you", drive }, this.session.loaded);
-    if (this.ghost === null || lap.ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best);
+    if (this.ghost === null || lap.ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best, OWN);
     this.onBest(this.best);
   }
 
@@ -96,6 +98,6 @@ export class TimeTrial implements SessionListener {
   }
 }
 
-function ghostOf({ recording, replay, lap }: RecordedLap): Ghost {
-  return { driver: recording.driver, path: replay.path(lap) };
+function ghostOf({ replay, lap }: RecordedLap, label: string): Ghost {
+  return { label, path: replay.path(lap) };
 }

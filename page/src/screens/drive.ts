@@ -26,6 +26,7 @@ import type { Preferences } from "./preferences.js";
 import { ask, closeDialogs } from "./screens.js";
 
 const PACES = [0.25, 0.5, 1, 2, 4, 8];
+const PANEL_EVERY = 3; // frames; nobody reads faster than 20 times a second
 const GO_TICKS = 50; // for which "Go" is shown
 const RESULT_AFTER_MS = 1400; // so that one sees the car cross the line
 
@@ -70,6 +71,7 @@ export class DriveScreen implements SessionListener {
   private colours = palette();
   private isPaused = false;
   private lastFrame: number | null = null;
+  private frames = 0;
 
   constructor(
     private readonly setup: Setup,
@@ -206,7 +208,8 @@ export class DriveScreen implements SessionListener {
       const order = [...(ghost === null ? [] : [ghost]), ...[...drawn].reverse()];
       this.stage.draw(view, order, { rays, hasLabels: order.length > 1 });
     }
-    this.drawPanel(drawn, share);
+    if (this.frames % PANEL_EVERY === 0) this.drawPanel(drawn, share);
+    this.frames += 1;
   }
 
   private drawPanel(drawn: readonly DrawnCar[], share: number): void {
@@ -250,8 +253,7 @@ export class DriveScreen implements SessionListener {
     const { trial } = this.setup;
     const pose = trial?.ghostPose(share) ?? null;
     if (trial === null || trial.ghost === null || pose === null) return null;
-    const label = `best lap: ${trial.ghost.driver}`;
-    return { pose, colour: carColour(1), label, isGhost: true, steer: 0, brake: 0, speed: 0 };
+    return { pose, colour: carColour(1), label: trial.ghost.label, isGhost: true, steer: 0, brake: 0, speed: 0 };
   }
 
   /** The gap to the best other car, or to the ghost. */
@@ -259,7 +261,7 @@ export class DriveScreen implements SessionListener {
     const { session, trial } = this.setup;
     if (trial !== null) {
       const ticks = trial.gap();
-      return ticks === null || trial.ghost === null ? null : { ticks, to: trial.ghost.driver };
+      return ticks === null || trial.ghost === null ? null : { ticks, to: trial.ghost.label };
     }
     const standings = session.standings();
     if (standings.length < 2 || session.world.tick === 0) return null;
@@ -274,7 +276,7 @@ export class DriveScreen implements SessionListener {
   private target(): { name: string; ticks: number } | null {
     const { trial, session } = this.setup;
     if (trial !== null) {
-      return trial.ghost === null ? null : { name: `Lap of ${trial.ghost.driver}`, ticks: trial.ghost.path.ticks };
+      return trial.ghost === null ? null : { name: "To beat", ticks: trial.ghost.path.ticks };
     }
     const gold = session.loaded.entry.parTicks?.gold;
     return gold === undefined ? null : { name: "Gold", ticks: gold };

@@ -73,5 +73,5 @@ it("has no ghost on a lap that does not count", async () => {
 it("beats a loaded lap rather than one's own", () => {
   const loaded = bestLapOf({ ...recording, driver: "someone" }, LOADED);
   const { trial: made } = trial(0, bestLapOf(recording, LOADED), loaded);
-  expect(made.ghost?.driver).toBe("someone");
+  expect(made.ghost?.label).toBe("the lap of someone");
 });
