@@ -18,4 +18,4 @@ const FILE = parseTrack(read("../../tracks/track-01.json"), "track-01");
 export const LOADED: LoadedTrack = { entry: PAGE.tracks[0], file: FILE, track: new Track(FILE, PHYSICS) };
 
 /** The text of a lap of it that the toolkit has driven. */
-export const LAP = readFileSync(new URL("data/lap.json", import.meta.url), "utf8");
+export const LAP = readFileSync(new URL("../../tests/recordings/browser_lap.json", import.meta.url), "utf8");

@@ -8,7 +8,7 @@ import { Opened } from "./opened.js";
 import { PAGE } from "./site.js";
 
 /** A lap of track-01 that the toolkit has driven. */
-const LAP = readFileSync(new URL("../data/lap.json", import.meta.url), "utf8");
+const LAP = readFileSync(new URL("../../../tests/recordings/browser_lap.json", import.meta.url), "utf8");
 
 describe.skipIf(BROWSER === null)("recordings in a browser", () => {
   let browser: Browser;
