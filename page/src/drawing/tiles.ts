@@ -8,7 +8,8 @@ import { type Box, boxOf, type View } from "./view.js";
 const PIXELS = 512; // a side of a tile
 const OVERLAP = 1; // pixels beyond each side, so that no seam is seen between turned tiles
 const MOST = 56; // tiles that are kept: 56 MB
-const AHEAD = 160; // CSS pixels beyond the view whose tiles are drawn before they are needed
+const AHEAD = 240; // CSS pixels beyond the view whose tiles are drawn before they are needed
+const AHEAD_EVERY = 3; // frames between two such tiles, as one takes about as long as a frame
 const FINEST = 12; // pixels per unit
 const COARSEST = 0.05;
 
@@ -17,19 +18,25 @@ export class Tiles {
   /** By level and place, in the order of their last use. */
   private readonly tiles = new Map<string, HTMLCanvasElement>();
 
+  private level = 0;
+  private frames = 0;
+
   constructor(private readonly ground: Ground) {}
 
   /** Draw what a view shows; the canvas draws in world coordinates already. */
   draw(context: CanvasRenderingContext2D, view: View, density: number): void {
-    const scale = levelFor(view.scale * density);
+    this.level = levelFor(view.scale * density, this.level);
+    const scale = this.level;
     const side = PIXELS / scale;
     const border = OVERLAP / scale;
     for (const [column, row] of placesIn(boxOf(view), side)) {
       const tile = this.tile(scale, column, row);
       context.drawImage(tile, column * side - border, row * side - border, side + 2 * border, side + 2 * border);
     }
+    this.frames += 1;
+    if (this.frames % AHEAD_EVERY !== 0) return;
     const next = placesIn(boxOf(view, AHEAD), side).find(([column, row]) => !this.tiles.has(key(scale, column, row)));
-    if (next !== undefined) this.tile(scale, ...next); // one a frame, so that none is late
+    if (next !== undefined) this.tile(scale, ...next);
   }
 
   private tile(scale: number, column: number, row: number): HTMLCanvasElement {
@@ -59,9 +66,15 @@ export class Tiles {
   }
 }
 
-/** The scale at which tiles are drawn for a scale on the screen: a power of the root of 2, rather too fine. */
-export function levelFor(scale: number): number {
+/**
+ * The scale at which tiles are drawn for a scale on the screen: a power of the root of 2, rather too fine.
+ *
+ * @param present The one in use, which stays as long as it is fine enough and not twice too fine: a camera that zooms
+ *   a little does not have everything drawn anew.
+ */
+export function levelFor(scale: number, present: number): number {
   const wanted = Math.min(Math.max(scale, COARSEST), FINEST);
+  if (present >= wanted && present <= 2 * wanted) return present;
   return 2 ** (Math.ceil(Math.log2(wanted) * 2 - 0.1) / 2);
 }
 

@@ -25,5 +25,10 @@ it("has kerbs in curves alone", () => {
 });
 
 it("draws tiles rather too finely, at few scales", () => {
-  expect([1, 1.3, 1.5, 3].map(levelFor)).toEqual([1, 2 ** 0.5, 2, 4].map((level) => expect.closeTo(level)));
+  const levels = [1, 1.3, 1.5, 3].map((scale) => levelFor(scale, 0));
+  expect(levels).toEqual([1, 2 ** 0.5, 2, 4].map((level) => expect.closeTo(level)));
+});
+
+it("keeps its tiles while the camera zooms a little", () => {
+  expect([3, 4, 2, 1.9, 4.5].map((scale) => levelFor(scale, 4) === 4)).toEqual([true, true, true, false, false]);
 });
