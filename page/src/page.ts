@@ -42,7 +42,10 @@ export class Page {
       (file) => void this.load(file),
     );
     for (const button of document.querySelectorAll<HTMLButtonElement>("[data-command]")) {
-      button.addEventListener("click", () => this.obey(button.dataset.command as Command));
+      button.addEventListener("click", (event) => {
+        if (event.detail > 0) button.blur(); // after a mouse's click, space is to pause, and not to press it again
+        this.obey(button.dataset.command as Command);
+      });
     }
     addEventListener("keydown", (event) => {
       const isDialog = event.target instanceof Element && event.target.closest("dialog") !== null;

@@ -12,6 +12,7 @@ const AHEAD = 240; // CSS pixels beyond the view whose tiles are drawn before th
 const AHEAD_EVERY = 3; // frames between two such tiles, as one takes about as long as a frame
 const FINEST = 12; // pixels per unit
 const COARSEST = 0.05;
+const SOFT = 1.08; // how much a tile may be enlarged without looking blurred
 
 /** Draws the ground of one track, at any scale and turn. */
 export class Tiles {
@@ -67,15 +68,15 @@ export class Tiles {
 }
 
 /**
- * The scale at which tiles are drawn for a scale on the screen: a power of the root of 2, rather too fine.
+ * The scale at which tiles are drawn for a scale on the screen: a power of the root of 2, fine enough.
  *
  * @param present The one in use, which stays as long as it is fine enough and not twice too fine: a camera that zooms
  *   a little does not have everything drawn anew.
  */
 export function levelFor(scale: number, present: number): number {
   const wanted = Math.min(Math.max(scale, COARSEST), FINEST);
-  if (present >= wanted && present <= 2 * wanted) return present;
-  return 2 ** (Math.ceil(Math.log2(wanted) * 2 - 0.1) / 2);
+  if (present * SOFT >= wanted && present <= 2 * wanted) return present;
+  return 2 ** (Math.ceil(Math.log2(wanted / SOFT) * 2) / 2);
 }
 
 /** Columns and rows of the tiles that a box touches. */

@@ -24,9 +24,9 @@ it("has kerbs in curves alone", () => {
   expect(near).toEqual([]);
 });
 
-it("draws tiles rather too finely, at few scales", () => {
+it("draws tiles finely enough, at few scales", () => {
   const levels = [1, 1.3, 1.5, 3].map((scale) => levelFor(scale, 0));
-  expect(levels).toEqual([1, 2 ** 0.5, 2, 4].map((level) => expect.closeTo(level)));
+  expect(levels).toEqual([1, 2 ** 0.5, 2 ** 0.5, 8 ** 0.5].map((level) => expect.closeTo(level)));
 });
 
 it("keeps its tiles while the camera zooms a little", () => {
