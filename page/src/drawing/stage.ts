@@ -13,6 +13,7 @@ import { Tiles } from "./tiles.js";
 import { boxOf, pixelOf, useWorld, type View } from "./view.js";
 
 const SMALLEST = 26; // CSS pixels; the length of a car that is seen from far above
+const LABEL_HEIGHT = 14; // CSS pixels
 const GHOST_OPACITY = 0.45;
 const HARD_BRAKE = 0.3; // from which the lights show
 
@@ -20,6 +21,7 @@ const HARD_BRAKE = 0.3; // from which the lights show
 export interface DrawnCar {
   readonly pose: Pose;
   readonly colour: string;
+  /** Its name; empty where nobody asks whose it is. */
   readonly label: string;
   readonly isGhost: boolean;
   readonly steer: number;
@@ -73,16 +75,18 @@ export class Stage {
     this.drawLabels(view, [...cars].reverse(), size * view.scale);
   }
 
-  /** Write the cars' names below them; one that would cover another is left out. */
+  /** Write the cars' names above them; one that would cover another is left out. */
   private drawLabels(view: View, cars: readonly DrawnCar[], unit: number): void {
     const taken: { x: number; y: number; half: number }[] = [];
     const { context } = this.screen;
     context.font = "600 12px system-ui, sans-serif";
     for (const { pose, label } of cars) {
+      if (label === "") continue;
       const [x, middle] = pixelOf(view, pose.x, pose.y);
-      const y = middle + unit * 2.4;
+      const y = middle - unit * 2.6 - LABEL_HEIGHT;
       const half = context.measureText(label).width / 2;
-      if (taken.some((other) => Math.abs(other.y - y) < 14 && Math.abs(other.x - x) < other.half + half + 4)) continue;
+      if (taken.some((other) => Math.abs(other.y - y) < LABEL_HEIGHT && Math.abs(other.x - x) < other.half + half + 4))
+        continue;
       taken.push({ x, y, half });
       drawLabel(context, label, x, y);
     }

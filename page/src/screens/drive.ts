@@ -241,7 +241,7 @@ export class DriveScreen implements SessionListener {
     return {
       pose: world.poses.at(car, share),
       colour: carColour(car),
-      label: session.entrants[car].label,
+      label: car === this.focus && this.camera.mode !== "whole" ? "" : session.entrants[car].label,
       isGhost: false,
       steer: cars.steer[car],
       brake: person !== null && car === session.person ? person.last[2] : cars.brake[car],
