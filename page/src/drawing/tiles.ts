@@ -3,7 +3,7 @@
  */
 
 import type { Ground } from "./ground.js";
-import { type Box, boxOf, type View } from "./view.js";
+import { type Box, boxOf, pixelOf, type View } from "./view.js";
 
 const PIXELS = 512; // a side of a tile
 const OVERLAP = 1; // pixels beyond each side, so that no seam is seen between turned tiles
@@ -31,6 +31,7 @@ export class Tiles {
     const side = PIXELS / scale;
     const border = OVERLAP / scale;
     for (const [column, row] of placesIn(boxOf(view), side)) {
+      if (!isSeen(view, column, row, side)) continue;
       const tile = this.tile(scale, column, row);
       context.drawImage(tile, column * side - border, row * side - border, side + 2 * border, side + 2 * border);
     }
@@ -86,6 +87,13 @@ function placesIn({ left, bottom, right, top }: Box, side: number): [number, num
     for (let column = Math.floor(left / side); column <= Math.floor(right / side); column++) places.push([column, row]);
   }
   return places;
+}
+
+/** Whether a view shows anything of a tile; a turned view does not show all of the box that it is in. */
+function isSeen(view: View, column: number, row: number, side: number): boolean {
+  const [x, y] = pixelOf(view, (column + 0.5) * side, (row + 0.5) * side);
+  const reach = Math.SQRT1_2 * side * view.scale;
+  return x > -reach && x < view.width + reach && y > -reach && y < view.height + reach;
 }
 
 function key(scale: number, column: number, row: number): string {
