@@ -96,7 +96,11 @@ export class Page {
     const person = choice.mode === "watch" ? null : new Person(() => controls.wish());
     const own = person === null ? [] : [{ label: "You", controller: person, isPerson: true }];
     const session = new Session(loaded, [...own, ...drivers], RULES[choice.mode]);
-    const trial = choice.mode === "trial" ? this.timeTrial(session, loaded) : null;
+    const notes: string[] = [];
+    const trial = choice.mode === "trial" ? this.timeTrial(session, loaded, notes) : null;
+    if (drivers.length < choice.drivers.length && choice.mode === "race") {
+      notes.push(`A race takes ${MOST_IN_RACE} drivers; the others are left out.`);
+    }
     this.screen?.close();
     show("drive");
     const { preferences } = this;
@@ -109,24 +113,26 @@ export class Page {
     });
     controls.onCommand = (command) => screen.obey(command);
     this.screen = screen;
+    if (notes.length > 0) screen.say(notes.join(" "));
     globalThis.racer.session = session;
   }
 
-  private timeTrial(session: Session, loaded: LoadedTrack): TimeTrial {
+  private timeTrial(session: Session, loaded: LoadedTrack, notes: string[]): TimeTrial {
     const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
-    return new TimeTrial(session, 0, this.ownBest(loaded), fromFile, (best) => {
+    return new TimeTrial(session, 0, this.ownBest(loaded, notes), fromFile, (best) => {
       const text = recordingText(best.recording, loaded, this.library.data);
       this.screen?.say(bestLapNews(best.lap.last - best.lap.first, keepLap(loaded.entry, text)));
     });
   }
 
   /** The lap in the browser's storage; one that is damaged, or of another game, is forgotten. */
-  private ownBest(loaded: LoadedTrack): RecordedLap | null {
+  private ownBest(loaded: LoadedTrack, notes: string[]): RecordedLap | null {
     const text = keptLap(loaded.entry);
     if (text === null) return null;
     try {
       return bestLapOf(parseRecording(text, this.library.data).recording, loaded);
-    } catch {
+    } catch (error) {
+      notes.push(`The best lap that the browser kept is forgotten. ${messageOf(error)}.`);
       forgetLap(loaded.entry);
       return null;
     }

@@ -83,12 +83,13 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
     await opened.close();
   });
 
-  it("a damaged lap in the storage is forgotten", async () => {
+  it("a damaged lap in the storage is forgotten, which is told", async () => {
     const opened = await Opened.open(browser);
     const key = `top-down-racer/best/${PAGE.tracks[0].fingerprint}`;
     await opened.page.evaluate((name) => localStorage.setItem(name, "{"), key);
     await opened.choose("track-01", []);
     await opened.begin("trial");
+    expect(await opened.page.locator("#news").innerText()).toMatch(/^The best lap .* is forgotten. .*damaged/);
     expect(await opened.page.evaluate((name) => localStorage.getItem(name), key)).toBeNull();
     await opened.close();
   });
