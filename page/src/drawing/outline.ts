@@ -10,6 +10,8 @@ const KERB_WIDTH = 2.6;
 const KERB_LENGTH = 4; // of each block
 const KERB_RADIUS = 150; // of the centre line, below which a curve has kerbs
 const KERB_REACH = 24; // units of the centre line to either side by which a curve's radius is measured
+const GROOVES = [0.36, 0.18]; // shares of the way from the middle to the road's edge
+const SEAM = 24; // units between two seams of the asphalt
 const STEP = 2; // units along the centre line
 
 /** A point in the world. */
@@ -28,6 +30,10 @@ export interface Outline {
   readonly shoulders: readonly [Point[], Point[]];
   readonly roadEdges: readonly [Point[], Point[]];
   readonly centre: readonly Point[];
+  /** Bands in the middle of the road, where tyres have left rubber, the wide one first. */
+  readonly grooves: readonly (readonly [Point[], Point[]])[];
+  /** Lines across the road. */
+  readonly seams: readonly (readonly [Point, Point])[];
   readonly kerbs: readonly Kerb[];
   /** Squares of the start line that are black; `startBand` is the white below them. */
   readonly startSquares: readonly (readonly Point[])[];
@@ -56,6 +62,8 @@ export function outlineOf(geometry: TrackGeometry): Outline {
     shoulders: [shoulder(axis, edges[0], inner), shoulder(axis, edges[1], outer)],
     roadEdges: [...edges],
     centre,
+    grooves: GROOVES.map((share) => [beside(axis, edges[0], share), beside(axis, edges[1], share)] as const),
+    seams: placesAlong(axis, SEAM).map((place) => [pointAt(edges[0], place), pointAt(edges[1], place)] as const),
     kerbs: edges.flatMap((edge) => kerbsOf(axis, edge)),
     ...startLine(geometry),
   };
@@ -71,6 +79,11 @@ function shoulder(axis: readonly Point[], edge: readonly Point[], wall: readonly
     const reach = Math.min(distance(from, edge[i]) + SHOULDER_WIDTH, distance(from, wall[i]) - WALL_GAP);
     return towards(from, wall[i], reach);
   });
+}
+
+/** A line that runs a share of the way from the middle to the road's edge. */
+function beside(axis: readonly Point[], edge: readonly Point[], share: number): Point[] {
+  return axis.map((from, i) => between(from, edge[i], share));
 }
 
 /** Blocks of one length along the road's edge where the track turns. */

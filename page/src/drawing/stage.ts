@@ -9,7 +9,6 @@ import type { Outline } from "./outline.js";
 import type { Palette } from "./palette.js";
 import { drawRays } from "./rays.js";
 import { SkidMarks } from "./skid_marks.js";
-import { Tiles } from "./tiles.js";
 import { boxOf, pixelOf, useWorld, type View } from "./view.js";
 
 const SMALLEST = 26; // CSS pixels; the length of a car that is seen from far above
@@ -40,7 +39,7 @@ export interface Look {
 export class Stage {
   readonly screen: Screen;
   readonly marks = new SkidMarks();
-  private tiles: Tiles;
+  private ground: Ground;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -49,13 +48,13 @@ export class Stage {
     private readonly physics: Physics,
   ) {
     this.screen = new Screen(canvas, true);
-    this.tiles = new Tiles(new Ground(outline, colours));
+    this.ground = new Ground(outline, colours);
   }
 
   /** Draw in other colours from now on. */
   paint(colours: Palette): void {
     this.colours = colours;
-    this.tiles = new Tiles(new Ground(this.outline, colours));
+    this.ground = new Ground(this.outline, colours);
   }
 
   /** Draw a frame; the last car is on top. The canvas has been fitted. */
@@ -63,8 +62,9 @@ export class Stage {
     const { screen } = this;
     const { context, density } = screen;
     useWorld(context, view, density);
-    this.tiles.draw(context, view, density);
-    this.marks.draw(context, boxOf(view), this.colours.skid);
+    const box = boxOf(view);
+    this.ground.draw(context, box, view.scale);
+    this.marks.draw(context, box, this.colours.skid);
     if (look.rays !== null) {
       drawRays(context, look.rays.pose, look.rays.observation, this.physics, this.colours.ray, view.scale);
     }

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { outlineOf } from "../../src/drawing/outline.js";
-import { levelFor } from "../../src/drawing/tiles.js";
 import { LOADED } from "../loaded.js";
 
 const { centreLine } = LOADED.track.geometry;
@@ -24,11 +23,9 @@ it("has kerbs in curves alone", () => {
   expect(near).toEqual([]);
 });
 
-it("draws tiles finely enough, at few scales", () => {
-  const levels = [1, 1.3, 1.5, 3].map((scale) => levelFor(scale, 0));
-  expect(levels).toEqual([1, 2 ** 0.5, 2 ** 0.5, 8 ** 0.5].map((level) => expect.closeTo(level)));
-});
-
-it("keeps its tiles while the camera zooms a little", () => {
-  expect([3, 4, 2, 1.9, 4.5].map((scale) => levelFor(scale, 4) === 4)).toEqual([true, true, true, false, false]);
+it("has seams from edge to edge, at even distances", () => {
+  const middles = OUTLINE.seams.map(([[ax, ay], [bx, by]]) => [(ax + bx) / 2, (ay + by) / 2]);
+  const steps = middles.slice(1).map(([x, y], i) => Math.hypot(x - middles[i][0], y - middles[i][1]));
+  expect(Math.min(...steps)).toBeGreaterThan(22);
+  expect(Math.max(...steps)).toBeLessThan(26);
 });
