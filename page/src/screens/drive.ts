@@ -23,7 +23,7 @@ import { Times } from "../panels/times.js";
 import { timeText } from "../words.js";
 import { showHelp } from "./help.js";
 import type { Preferences } from "./preferences.js";
-import { ask, closeDialogs } from "./screens.js";
+import { ask, closeDialogs, isAsking } from "./screens.js";
 
 const PACES = [0.25, 0.5, 1, 2, 4, 8];
 const PANEL_EVERY = 3; // frames; nobody reads faster than 20 times a second
@@ -69,7 +69,8 @@ export class DriveScreen implements SessionListener {
   private readonly end = new AbortController();
   private focus: number;
   private colours = palette();
-  private isPaused = false;
+  /** Dialogs that are waited for; the game goes on when there is none. */
+  private waits = 0;
   private lastFrame: number | null = null;
   private frames = 0;
 
@@ -172,7 +173,7 @@ export class DriveScreen implements SessionListener {
     if (this.end.signal.aborted) return;
     try {
       this.setup.controls.poll();
-      if (!this.isPaused) await this.advance(now);
+      if (this.waits === 0) await this.advance(now);
       if (this.end.signal.aborted) return;
       this.draw(this.lastFrame === null ? 0 : (now - this.lastFrame) / 1000);
     } catch (error) {
@@ -283,21 +284,21 @@ export class DriveScreen implements SessionListener {
   }
 
   private async pause(): Promise<void> {
-    if (this.isPaused || byId("result", HTMLDialogElement).open) return;
+    if (isAsking()) return;
     const answer = await this.whilePaused(() => ask("paused"));
     if (answer === "menu") this.exits.leave();
     if (answer === "restart") this.exits.restart();
   }
 
   private async help(): Promise<void> {
-    if (!this.isPaused) await this.whilePaused(showHelp);
+    if (!isAsking()) await this.whilePaused(showHelp);
   }
 
   private async whilePaused<Answer>(wait: () => Promise<Answer>): Promise<Answer> {
-    this.isPaused = true;
+    this.waits += 1;
     const answer = await wait();
     this.clock.rest();
-    this.isPaused = false;
+    this.waits -= 1;
     return answer;
   }
 

@@ -29,6 +29,11 @@ export function ask(id: string): Promise<string> {
   });
 }
 
+/** Whether a dialog is open. */
+export function isAsking(): boolean {
+  return document.querySelector("dialog[open]") !== null;
+}
+
 /** Close whatever dialog is open. */
 export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll("dialog")) if (dialog.open) dialog.close("closed");
