@@ -1,42 +1,39 @@
-"""Colours, and how a speed maps to one."""
+"""Colours, which the page in a browser shares, and how a speed maps to one."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Colour = tuple[int, int, int]
 
-OUTSIDE: Colour = (38, 58, 44)
-RUNOFF: Colour = (124, 106, 78)
-SHOULDER: Colour = (104, 110, 88)
-ROAD: Colour = (64, 67, 74)
-ROAD_EDGE: Colour = (226, 228, 230)
-CENTRE_LINE: Colour = (92, 96, 104)
-WALL: Colour = (196, 64, 54)
-WHITE: Colour = (245, 246, 248)
-BLACK: Colour = (16, 18, 22)
-RAY: Colour = (255, 214, 102)
-TYRE: Colour = (18, 18, 20)
-GLASS: Colour = (30, 40, 54)
 
-PANEL: Colour = (22, 25, 31)
-PANEL_LINE: Colour = (52, 58, 70)
-TEXT: Colour = (236, 239, 244)
-TEXT_DIM: Colour = (146, 154, 168)
-THROTTLE: Colour = (80, 200, 120)
-BRAKE: Colour = (235, 84, 76)
-STEER: Colour = (104, 170, 255)
+def _colour(text: str) -> Colour:
+    """Return the colour that is written as ``#rrggbb``."""
+    red, green, blue = bytes.fromhex(text[1:])
+    return red, green, blue
+
+
+_SHARED: dict[str, Any] = json.loads(Path(__file__).with_name("colours.json").read_text(encoding="utf-8"))
+_DARK = {name: _colour(text) for name, text in _SHARED["dark"].items()}
+
+OUTSIDE, RUNOFF, SHOULDER = _DARK["outside"], _DARK["runoff"], _DARK["shoulder"]
+ROAD, ROAD_EDGE, CENTRE_LINE = _DARK["road"], _DARK["roadEdge"], _DARK["centreLine"]
+KERB, KERB_LIGHT = _DARK["kerb"], _DARK["kerbLight"]
+WALL, RAY = _DARK["wall"], _DARK["ray"]
+WHITE, BLACK, TYRE, GLASS = (_colour(_SHARED[name]) for name in ("white", "black", "tyre", "glass"))
+
+PANEL, PANEL_LINE = _DARK["panel"], _DARK["panelLine"]
+TEXT, TEXT_DIM = _DARK["text"], _DARK["textDim"]
+THROTTLE, BRAKE, STEER = _DARK["throttle"], _DARK["brake"], _DARK["steer"]
+AHEAD, BEHIND = _DARK["ahead"], _DARK["behind"]
 
 # Colours of the first, second, ... car: distinct for colour-blind people too, and on asphalt.
-CARS: tuple[Colour, ...] = (
-    (255, 176, 46),
-    (92, 178, 255),
-    (240, 108, 164),
-    (120, 222, 140),
-    (196, 150, 255),
-    (240, 240, 240),
-)
+CARS: tuple[Colour, ...] = tuple(_colour(text) for text in _SHARED["cars"])
 
-_SPEED_STOPS = np.array([[228, 66, 54], [250, 186, 62], [246, 240, 146], [96, 206, 236], [58, 136, 250]], np.float64)
+_SPEED_STOPS = np.array([_colour(text) for text in _SHARED["speeds"]], np.float64)
 
 
 def car_colour(index: int) -> Colour:
