@@ -52,6 +52,12 @@ class CarView:
         self.stopwatch.begin(int(state["lap"]))
         self._take(state, observation, physics)
 
+    def put_back(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
+        """Place the car elsewhere in an episode, at the cost of the running lap; the arguments are those of ``see``."""
+        self.trail.clear()
+        self.stopwatch.lose_lap()
+        self._take(state, observation, physics)
+
     def see(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Update the car to its state after a tick.
 

@@ -13,13 +13,15 @@ from racer_env.rendering import CAMERAS, FOLLOW, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
+from racer_env.rendering.mini_map import MiniMap
 from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
 from racer_env.tracks import Track
 
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
-FOLLOW_SCALE = 5.0  # pixels per unit, for the camera that follows a car
+FOLLOW_SPAN = 210.0  # units along the shorter side of what the camera that follows a car shows
+LOOK_AHEAD = 18  # ticks of driving by which it looks ahead
 MIN_WIDTH_WITH_READOUT = 480  # pixels
 
 
@@ -76,24 +78,35 @@ class Painter:
         panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
         self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
         self.map_area: Area = (panel, 0, width - panel, height - footer)
+        self._mini_map = MiniMap(track)
         self._whole = whole_track(track, self.map_area)
         self._sceneries: dict[float, Scenery] = {}  # by scale, kept while in use
 
     def camera_on(self, car: CarView | None) -> Camera:
-        """Return the camera for a frame with this car in focus."""
+        """Return the camera for a frame with this car in focus; it looks ahead as far as the car has just come."""
         if self.camera == WHOLE or car is None:
             return self._whole
-        scale = possible_scale(self.track, max(FOLLOW_SCALE, self._whole.scale))
+        scale = possible_scale(self.track, max(min(self.map_area[2:]) / FOLLOW_SPAN, self._whole.scale))
         length = 1.6 * self._whole.min_car_length
-        return replace(self._whole, x=car.x, y=car.y, scale=scale, min_car_length=length)
+        past_x, past_y, _ = car.trail[-LOOK_AHEAD] if len(car.trail) >= LOOK_AHEAD else (car.x, car.y, 0.0)
+        x, y = 2 * car.x - past_x, 2 * car.y - past_y
+        return replace(self._whole, x=x, y=y, scale=scale, min_car_length=length)
 
-    def draw(self, cars: Sequence[CarView], focus: int = 0, message: str = "") -> pygame.Surface:
+    def draw(
+        self,
+        cars: Sequence[CarView],
+        focus: int = 0,
+        message: str = "",
+        gaps: Sequence[float | None] | None = None,
+    ) -> pygame.Surface:
         """Draw a frame.
 
         Args:
             cars: Cars to draw, in order; the one in focus comes last.
             focus: Index of the car that rays, read-out and camera belong to.
             message: Text written across the map.
+            gaps: Seconds by which each car is behind the one in focus, None where unknown, for the read-out, which
+                otherwise shows best laps.
 
         Returns:
             The picture, 32 bits a pixel; the next frame overwrites it.
@@ -116,7 +129,8 @@ class Painter:
             self._draw_message(message)
         surface.set_clip(None)
         if self._readout is not None:
-            self._readout.draw(surface, self.track.name, cars, focus)
+            mini_map = None if camera is self._whole else self._mini_map
+            self._readout.draw(surface, self.track.name, cars, focus, gaps, mini_map)
         return surface
 
     def draw_footer(self, text: str) -> None:
@@ -126,6 +140,20 @@ class Painter:
         self._surface.fill(style.PANEL, (left, top + height, width, footer))
         where = (left + 12, top + height + footer / 2)
         draw_text(self._surface, text, where, int(footer * 0.7), style.TEXT_DIM, "midleft", width - 24)
+
+    def draw_help(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Write what keys do over the map of the last frame: pairs of keys and what they do."""
+        left, top, width, height = self.map_area
+        size = max(13, min(22, height // (2 * len(rows))))
+        column = min(12 * size, width // 2)
+        box = pygame.Rect(0, 0, min(36 * size, width), round((len(rows) + 1) * 1.5 * size))
+        box.center = (left + width // 2, top + height // 2)
+        pygame.draw.rect(self._surface, style.PANEL, box, border_radius=6)
+        for index, (keys, does) in enumerate(rows):
+            x, y = box.left + size, box.top + (1.5 * index + 1) * size
+            draw_text(self._surface, keys, (x, y), size, style.TEXT, width=column)
+            room = box.right - size - (x + column)
+            draw_text(self._surface, does, (x + column, y), size, style.TEXT_DIM, width=round(room))
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return a copy of the last frame as an array (height, width, 3)."""

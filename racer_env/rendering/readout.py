@@ -12,8 +12,12 @@ from racer_env.printable import MAX_NAME, printable
 from racer_env.rendering import style
 from racer_env.rendering.camera import Area
 from racer_env.rendering.car_view import CarView
+from racer_env.rendering.mini_map import MiniMap
+from racer_env.rendering.stopwatch import Stopwatch
 
 PADDING = 16
+LAPS_LISTED = 5  # the latest ones
+MAP_SHARE = 0.5  # height of the map, as a share of its width
 _UNIT = "units/s"
 
 
@@ -69,6 +73,13 @@ def seconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.2f} s"
 
 
+def _gap(gap: float | None) -> tuple[str, style.Colour]:
+    """Return a gap as displayed, and its colour: ahead of the car in focus, or behind it."""
+    if gap is None:
+        return "-", style.TEXT_DIM
+    return f"{gap:+.2f} s", style.AHEAD if gap < 0 else style.BEHIND
+
+
 class Readout:
     """Draws the panel into an area of a picture."""
 
@@ -78,8 +89,25 @@ class Readout:
         self._small = max(13, min(22, area[3] // 32))
         self._large = max(34, min(84, area[3] // 9))
 
-    def draw(self, surface: pygame.Surface, title: str, cars: Sequence[CarView], focus: int) -> None:
-        """Draw the panel for the car in focus, with a line for each car if there are several."""
+    def draw(
+        self,
+        surface: pygame.Surface,
+        title: str,
+        cars: Sequence[CarView],
+        focus: int,
+        gaps: Sequence[float | None] | None = None,
+        mini_map: MiniMap | None = None,
+    ) -> None:
+        """Draw the panel for the car in focus, with a line for each car if there are several.
+
+        Args:
+            surface: The picture.
+            title: Name of the track.
+            cars: All cars.
+            focus: Index of the car in focus.
+            gaps: Seconds by which each car is behind the one in focus, None where unknown; None shows best laps.
+            mini_map: Map to draw at the bottom, if there is room; None draws none.
+        """
         left, top, width, height = self.area
         surface.fill(style.PANEL, self.area)
         pygame.draw.line(surface, style.PANEL_LINE, (left + width - 1, top), (left + width - 1, top + height))
@@ -93,10 +121,14 @@ class Readout:
             y = self._inputs(surface, car, x, y, inner) + self._small * 0.6
             y = self._laps(surface, car, x, y, inner) + self._small * 0.6
         bottom = top + height - PADDING - self._small * 1.6
-        if len(cars) > 1 and y + 4 * self._small < bottom:
-            self._list(surface, cars, focus, x, y, inner, bottom - self._small)
         if y < bottom:
             self._legend(surface, x, bottom, inner)
+        list_height = self._small * (1.5 * min(len(cars), 3) + 1) if len(cars) > 1 else 0
+        if mini_map is not None and y + list_height < bottom - inner * MAP_SHARE:
+            bottom -= inner * MAP_SHARE + self._small * 0.5
+            mini_map.draw(surface, (round(x), round(bottom), inner, round(inner * MAP_SHARE)), cars, focus)
+        if len(cars) > 1 and y + 4 * self._small < bottom:
+            self._list(surface, cars, focus, gaps, x, y, inner, bottom - self._small)
 
     def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         side = self._small * 0.62
@@ -137,17 +169,39 @@ class Readout:
         rows = [
             ("lap", "out" if watch.lap < 1 else str(watch.lap)),
             ("current", seconds(watch.current)),
-            ("last", seconds(watch.last)),
+            *([("last", seconds(watch.last))] if len(watch.laps) < 2 else []),  # the first line of the list below
             ("best", seconds(watch.best)),
         ]
         for name, value in rows:
             place = draw_text(surface, name, (x, y), self._small, style.TEXT_DIM)
             draw_text(surface, value, (x + width, y), self._small, anchor="topright")
             y = place.bottom + self._small * 0.35
+        return self._lap_list(surface, watch, x, y, width) if len(watch.laps) > 1 else y
+
+    def _lap_list(self, surface: pygame.Surface, watch: Stopwatch, x: float, y: float, width: int) -> float:
+        """Draw the latest laps, with how much slower than the best each one was."""
+        pygame.draw.line(surface, style.PANEL_LINE, (x, y), (x + width, y))
+        y += self._small * 0.6
+        best = min(watch.laps)
+        for number in range(len(watch.laps), max(len(watch.laps) - LAPS_LISTED, 0), -1):
+            time = watch.laps[number - 1]
+            colour, behind = (style.TEXT, "best") if time == best else (style.TEXT_DIM, f"+{time - best:.2f}")
+            place = draw_text(surface, str(number), (x, y), self._small, style.TEXT_DIM)
+            draw_text(surface, seconds(time), (x + width * 0.6, y), self._small, colour, "topright")
+            draw_text(surface, behind, (x + width, y), self._small, colour, "topright")
+            y = place.bottom + self._small * 0.25
         return y
 
     def _list(
-        self, surface: pygame.Surface, cars: Sequence[CarView], focus: int, x: float, y: float, width: int, end: float
+        self,
+        surface: pygame.Surface,
+        cars: Sequence[CarView],
+        focus: int,
+        gaps: Sequence[float | None] | None,
+        x: float,
+        y: float,
+        width: int,
+        end: float,
     ) -> None:
         pygame.draw.line(surface, style.PANEL_LINE, (x, y), (x + width, y))
         y += self._small * 0.6
@@ -158,9 +212,12 @@ class Readout:
                 return
             colour = style.TEXT if index == focus else style.TEXT_DIM
             pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.1, side, side), border_radius=2)
-            best = seconds(car.stopwatch.best)
-            time = draw_text(surface, best, (x + width, y), self._small, colour, "topright")
-            room = int(time.left - x - side - 16)
+            if gaps is None or index == focus:
+                time, shade = seconds(car.stopwatch.best), colour
+            else:
+                time, shade = _gap(gaps[index])
+            place = draw_text(surface, time, (x + width, y), self._small, shade, "topright")
+            room = int(place.left - x - side - 16)
             name = draw_text(surface, car.name, (x + side + 8, y), self._small, colour, width=room)
             y = name.bottom + self._small * 0.3
 

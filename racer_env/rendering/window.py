@@ -29,10 +29,10 @@ class Press(NamedTuple):
 
 
 class Window:
-    """A window of a fixed size.
+    """A window.
 
     Attributes:
-        size: Width and height of the window, in pixels.
+        size: Width and height of the window now, in pixels.
         is_open: Whether the window is open, that is, not closed by the user.
         held: Places of the keys held down, see ``Press``.
         metronome: Beat of the frames.
@@ -40,8 +40,13 @@ class Window:
 
     _shown: "Window | None" = None  # SDL has one window per process: a new one replaces the old one
 
-    def __init__(self, title: str, size: tuple[int, int]) -> None:
+    def __init__(self, title: str, size: tuple[int, int], is_resizable: bool = False) -> None:
         """Open the window.
+
+        Args:
+            title: Its title.
+            size: Width and height, in pixels.
+            is_resizable: Whether the user may change its size; ``size`` then tells it.
 
         Raises:
             RenderError: There is no display.
@@ -55,7 +60,7 @@ class Window:
             raise RenderError("there is no display to open a window on")
         try:
             pygame.display.init()
-            self._screen = pygame.display.set_mode(size)
+            pygame.display.set_mode(size, pygame.RESIZABLE if is_resizable else 0)
         except pygame.error as error:
             raise RenderError(f"cannot open a window: {error}") from error
         if not driver and pygame.display.get_driver() in NO_SCREEN_DRIVERS:
@@ -77,7 +82,7 @@ class Window:
             self.is_open = False
         if not self.is_open:
             return 1
-        self._screen.blit(picture, (0, 0))
+        pygame.display.get_surface().blit(picture, (0, 0))
         pygame.display.flip()
         frames = self.metronome.wait(fps, most)
         pace = self.metronome.pace
@@ -93,6 +98,8 @@ class Window:
         for event in pygame.event.get():
             if event.type == pygame.QUIT:
                 self.is_open = False
+            elif event.type == pygame.VIDEORESIZE:
+                self.size = event.size
             elif event.type == pygame.KEYDOWN:
                 self.held.add(event.scancode)
                 yield Press(event.key, event.scancode)

@@ -31,3 +31,17 @@ def test_a_new_episode_begins_anew() -> None:
     watch.see(2, 300)
     watch.begin(1)
     assert (watch.lap, watch.current, watch.last, watch.best) == (1, 0.0, None, None)
+
+
+def test_a_lost_lap_does_not_count() -> None:
+    """Those before it do, and the next crossing of the line begins it anew."""
+    watch = Stopwatch()
+    watch.see(2, 480)
+    watch.see(2, 600)
+    watch.lose_lap()
+    assert (watch.lap, watch.current, watch.laps) == (0, None, [8.0])
+    watch.see(0, 30)
+    watch.see(1, 90)
+    assert (watch.lap, watch.current, watch.laps) == (2, 0.0, [8.0])
+    watch.see(2, 510)
+    assert (watch.lap, watch.last, watch.laps) == (3, 7.0, [8.0, 7.0])
