@@ -82,7 +82,9 @@ class Window:
             self.is_open = False
         if not self.is_open:
             return 1
-        pygame.display.get_surface().blit(picture, (0, 0))
+        screen = pygame.display.get_surface()  # another one after the user has changed the window's size
+        assert screen is not None
+        screen.blit(picture, (0, 0))
         pygame.display.flip()
         frames = self.metronome.wait(fps, most)
         pace = self.metronome.pace

@@ -1,5 +1,6 @@
 """Watching: races of drivers, recordings and a person, and what the keys of the window do."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,16 @@ import pytest
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
 from tests.helpers import FakeClock
-from training import watch
+from training import evaluate, watch
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 from training.drives import entrants as gathering
 from training.drives import options
-from training.drives.race import DriverEntrant, PersonEntrant, Race, ReplayEntrant
+from training.drives.gamepad import PAUSE
+from training.drives.person import PersonEntrant
+from training.drives.race import DriverEntrant, Race, ReplayEntrant
 from training.drives.race_window import COUNTDOWN, RaceWindow
-from training.drives.recording import record, save_recording
+from training.drives.recording import load_recording, record, save_recording
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -120,11 +123,53 @@ def test_a_person_drives_against_a_model(track: Track) -> None:
     person = PersonEntrant()
     race = Race(track, [person, entrant(ASLEEP)], laps=1)
     assert (race.cars[0].x, race.cars[0].y) == (race.cars[1].x, race.cars[1].y)
-    person.action = np.array([0.0, 1.0, 0.0])
+    person.wish = np.array([0.0, 1.0, 0.0])
     for _ in range(60):
         race.step()
     assert race.cars[0].speed > 50
     assert race.cars[1].speed == 0
+
+
+def test_a_car_is_put_back_on_the_road(track: Track) -> None:
+    """At rest on the centre line, along it; the lap does not count, and the race is as long as before."""
+    person = PersonEntrant()
+    race = Race(track, [person, entrant(ASLEEP)], laps=1)
+    person.wish = np.array([1.0, 1.0, 0.0])
+    person.is_assisted = False
+    for _ in range(90):
+        race.step()
+    race.put_back(0)
+    car, (place, tangent) = race.cars[0], nearest_on_line(track, race.cars[0].x, race.cars[0].y)
+    assert (car.x, car.y) == pytest.approx(tuple(place), abs=1e-3)
+    assert (math.cos(car.heading), math.sin(car.heading)) == pytest.approx(tuple(tangent), abs=1e-3)
+    assert (car.speed, car.stopwatch.lap, car.stopwatch.current, len(car.trail)) == (0.0, 0, None, 1)
+    person.act = lambda tick, seen: scripted_driver(seen[None])[0]  # type: ignore[method-assign]
+    while car.stopwatch.lap == 0:
+        race.step()
+    assert race.finished == {}
+    line = race.tick
+    finish(race, 1)
+    assert race.cars[0].stopwatch.laps == [(race.finished[0] - line) / 60]
+
+
+def nearest_on_line(track: Track, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the point of the centre line nearest to a place, to a hundredth of a unit, and its tangent."""
+    line = track.geometry.centre_line
+    points, tangents = line.point_and_tangent_at(np.arange(0.0, track.length, 0.01))
+    index = int(np.hypot(*(points - (x, y)).T).argmin())
+    return points[index], tangents[index]
+
+
+def test_gaps_are_seconds_at_one_place(track: Track) -> None:
+    """Those ahead have negative ones; nobody is behind oneself."""
+    race = Race(track, [entrant(SLOW), entrant(SCRIPTED)], laps=2)
+    finish(race, 2)
+    lead = (race.finished[0] - race.finished[1]) / 60
+    assert race.gaps(0) == [pytest.approx(0.0, abs=0.05), pytest.approx(-lead, abs=0.1)]
+    assert race.gaps(1) == [pytest.approx(lead, abs=0.1), pytest.approx(0.0, abs=0.05)]
+    race.restart()
+    race.step()
+    assert race.gaps(0)[1] == pytest.approx(0.0, abs=0.05)
 
 
 # --- The window ---
@@ -228,11 +273,77 @@ def test_a_person_drives_with_the_keyboard(window: Window, tracks: list[Track], 
     assert watching.race.tick == 0
     for place in places[:2]:
         press(watching, pygame.K_z, place=place)
-    assert person.action.tolist() == [1.0, 1.0, 0.0]
+    assert person.wish.tolist() == [1.0, 1.0, 0.0]
     press(watching, pygame.K_z, pygame.KEYUP, places[0])
     press(watching, pygame.K_z, place=places[2])
-    assert person.action.tolist() == [1.0, 0.0, 1.0]
+    assert person.wish.tolist() == [1.0, 0.0, 1.0]
     assert watching.race.tick == 4
+
+
+def test_the_assist_is_on_until_a_key_switches_it_off(window: Window, tracks: list[Track]) -> None:
+    """And on again; the line of help says which."""
+    person = PersonEntrant()
+    watching = RaceWindow(window, [person], tracks, "follow", None)
+    assert person.is_assisted
+    assert "H assist on" in watching._footer()
+    press(watching, pygame.K_h)
+    assert not person.is_assisted
+    assert "H assist off" in watching._footer()
+    press(watching, pygame.K_h)
+    assert person.is_assisted
+
+
+@pytest.mark.parametrize("key", [pygame.K_r, pygame.K_BACKSPACE])
+def test_a_key_puts_the_car_back(window: Window, tracks: list[Track], key: int) -> None:
+    """Once the race has begun, and only that of a person."""
+    watching = RaceWindow(window, [entrant(SCRIPTED), PersonEntrant()], tracks, "follow", 3)
+    press(watching, key)
+    assert watching.race.cars[1].stopwatch.lap == 1
+    watching._wait = 0
+    press(watching, key)
+    assert [car.stopwatch.lap for car in watching.race.cars] == [1, 0]
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "follow", None)
+    press(watching, key)
+    assert watching.race.cars[0].stopwatch.lap == 1
+
+
+def test_a_gamepad_drives_beside_the_keys(window: Window, tracks: list[Track], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wish is what both ask for, and no more than everything; its buttons do what keys do."""
+    person = PersonEntrant()
+    watching = RaceWindow(window, [person], tracks, "follow", None)
+    assert watching._devices is not None
+    monkeypatch.setattr(watching._devices, "wish", lambda: np.array([0.5, 0.75, 0.0]))
+    watching.frame()
+    assert person.wish.tolist() == [0.5, 0.75, 0.0]
+    for place in (pygame.KSCAN_RIGHT, pygame.KSCAN_UP):
+        press(watching, pygame.K_z, place=place)
+    assert person.wish.tolist() == [1.0, 1.0, 0.0]
+    monkeypatch.setattr(watching._devices, "pressed", lambda: iter([PAUSE]))
+    watching.frame()
+    assert watching.is_paused
+
+
+def test_a_key_shows_all_keys(window: Window, tracks: list[Track]) -> None:
+    """Over the map, until it is pressed again."""
+    watching = RaceWindow(window, [PersonEntrant()], tracks, "follow", 3)
+    watching.frame()
+    before = screen()
+    press(watching, pygame.K_F1)
+    assert (before != screen()).any(axis=2).mean() > 0.1
+    press(watching, pygame.K_F1)
+    assert (before != screen()).any(axis=2).mean() < 0.1
+
+
+def test_the_picture_is_as_large_as_the_window(window: Window, tracks: list[Track]) -> None:
+    """Also after the user has changed its size; what was switched stays so. Too small a window is cut."""
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "follow", None)
+    for key in (pygame.K_v, pygame.K_t):
+        press(watching, key)
+    for size, expected in (((900, 500), (900, 500)), ((40, 300), (64, 300)), ((640, 400), (640, 400))):
+        pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, size=size, w=size[0], h=size[1]))
+        watching.frame()
+        assert watching.painter.size == expected
+        assert (watching.painter.camera, watching.painter.rays, watching.painter.trails) == ("follow", False, False)
 
 
 def test_a_key_that_drives_does_nothing_else(window: Window, tracks: list[Track]) -> None:
@@ -240,7 +351,7 @@ def test_a_key_that_drives_does_nothing_else(window: Window, tracks: list[Track]
     person = PersonEntrant()
     watching = RaceWindow(window, [person], tracks, "track", None)
     press(watching, pygame.K_q, place=pygame.KSCAN_A)
-    assert (window.is_open, person.action[0]) == (True, -1.0)
+    assert (window.is_open, person.wish[0]) == (True, -1.0)
     assert "Esc quit" in watching._footer()
     watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None)
     assert "Q quit" in watching._footer()
@@ -342,6 +453,75 @@ def test_a_person_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = close_after(monkeypatch, 5)
     assert watch.main(["--drive", "--laps", "1"]) == 0
     assert len(shown) == 5
+
+
+def drive_in_the_window(monkeypatch: pytest.MonkeyPatch, ticks: int) -> None:
+    """Let the scripted driver be the person, without a countdown, and close the window after so many ticks."""
+    monkeypatch.setattr(PersonEntrant, "act", lambda self, tick, seen: scripted_driver(seen[None])[0])
+
+    def frame(self: RaceWindow) -> None:
+        for _ in range(ticks):
+            self.race.step()
+        self._quit()
+
+    monkeypatch.setattr(RaceWindow, "frame", frame)
+
+
+def test_a_driven_lap_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a recording that watching and evaluating take."""
+    drive_in_the_window(monkeypatch, 700)
+    path = tmp_path / "laps" / "mine.npz"
+    assert watch.main(["--drive", "--record", str(path)]) == 0
+    assert f"saved {path}: " in capsys.readouterr().out
+    (lap,) = load_recording(path).drive.laps
+    assert evaluate.main(["--replay", str(path)]) == 0
+    assert f"{lap.seconds:.2f} s" in capsys.readouterr().out
+    monkeypatch.undo()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    close_after(monkeypatch, 5)
+    assert watch.main(["--replay", str(path)]) == 0
+
+
+def test_an_interruption_loses_no_lap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C saves as closing the window does."""
+    drive_in_the_window(monkeypatch, 700)
+
+    def interrupt(self: RaceWindow) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RaceWindow, "_quit", interrupt)
+    assert watch.main(["--drive", "--record", str(tmp_path / "mine.npz")]) == 130
+    assert len(load_recording(tmp_path / "mine.npz").drive.laps) == 1
+
+
+def test_without_a_lap_nothing_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Which is said; the exit code is 1."""
+    drive_in_the_window(monkeypatch, 100)
+    path = tmp_path / "mine.npz"
+    assert watch.main(["--drive", "--record", str(path)]) == 1
+    assert capsys.readouterr().err == f"note: you have completed no lap, so {path} was not written\n"
+    assert not path.exists()
+
+
+def test_a_record_has_a_driver_and_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Models are recorded elsewhere, and another ending is refused before anybody drives."""
+    with pytest.raises(SystemExit) as stop:
+        watch.main(["--model", "scripted", "--record", "it.npz"])
+    assert stop.value.code == 2
+    assert "--record saves what you drive yourself; add --drive" in capsys.readouterr().err
+    assert watch.main(["--drive", "--record", str(tmp_path / "it.zip")]) == 2
+    assert "--record takes a file that ends in .npz or .json" in capsys.readouterr().err
+
+
+def test_who_drives_is_followed() -> None:
+    """By the camera, unless another one is named; who watches sees all of the track."""
+    cases = ((["--drive"], "follow"), (["--drive", "--camera", "track"], "track"), (["--model", "scripted"], "track"))
+    for arguments, camera in cases:
+        assert options.parse_options(arguments).camera == camera
 
 
 def test_without_a_display_video_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

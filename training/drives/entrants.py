@@ -9,7 +9,8 @@ from training.console.tracks import note_changed_tracks
 from training.console.warm_up import WarmUp
 from training.drivers.loading import load_driver
 from training.drives.options import WatchOptions
-from training.drives.race import DriverEntrant, Entrant, PersonEntrant, ReplayEntrant
+from training.drives.person import PersonEntrant
+from training.drives.race import DriverEntrant, Entrant, ReplayEntrant
 from training.drives.recording import load_recording
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racer_env.rendering import CAMERAS, WHOLE
+from racer_env.rendering import CAMERAS, FOLLOW, WHOLE
 from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.parser import Parser, whole_number
 from training.evaluation.options import DEFAULT_LAPS
@@ -17,6 +17,7 @@ class WatchOptions:
     model: list[str]
     replay: list[Path]
     drive: bool
+    record: Path | None
     laps: int
     track_id: list[str]
     track_seed: int
@@ -41,7 +42,9 @@ def make_parser() -> Parser:
         "it knows. With --drive you drive against them.",
         epilog="keys: space pauses, C changes the camera, V shows or hides rays, T trails, + and - change the speed "
         "from 1/4 to 8, N goes to the next track, Tab to the next car, Enter starts again, Q or Escape ends; with "
-        "--drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D on a French one). "
+        "--drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D on a French one), "
+        "or a gamepad. A steering assist limits the lock by speed and turns the wheels gently; H switches it off and "
+        "on. R or Backspace puts the car back on the road, and then the lap does not count. "
         "Model files contain pickles. They are left closed.",
     )
     parser.add_argument(
@@ -61,7 +64,16 @@ def make_parser() -> Parser:
         metavar="FILE",
         help="drives that evaluate --record has saved, or a browser (.json)",
     )
-    parser.add_argument("--drive", action="store_true", help="drive yourself, with the keyboard, from the same start")
+    parser.add_argument(
+        "--drive", action="store_true", help="drive yourself, with keyboard or gamepad, from the same start"
+    )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="save your drive with the best lap, for --replay, as .npz or as .json, which a browser reads too; if you "
+        "lap several tracks, each has its id in the file's name",
+    )
     parser.add_argument(
         "--laps",
         type=whole_number(1, 1000),
@@ -69,7 +81,9 @@ def make_parser() -> Parser:
         help=f"laps of a race with --drive (default: {DEFAULT_LAPS})",
     )
     add_track_arguments(parser, "those that the first model was trained on, then the others")
-    parser.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera to begin with (default: {WHOLE})")
+    parser.add_argument(
+        "--camera", choices=CAMERAS, help=f"camera to begin with (default: {WHOLE}, with --drive {FOLLOW})"
+    )
     add_statistics_arguments(parser.add_argument_group("about the first model"))
     add_driver_arguments(parser)
     return parser
@@ -78,7 +92,12 @@ def make_parser() -> Parser:
 def parse_options(argv: Sequence[str] | None) -> WatchOptions:
     """Return the options on a command line; None is the process's own."""
     parser = make_parser()
-    options = WatchOptions(**vars(parser.parse_args(argv)))
+    arguments = parser.parse_args(argv)
+    if arguments.camera is None:
+        arguments.camera = FOLLOW if arguments.drive else WHOLE
+    options = WatchOptions(**vars(arguments))
     if not (options.model or options.replay or options.drive):
         parser.error("expected --model, --replay or --drive, or several of them")
+    if options.record is not None and not options.drive:
+        parser.error("--record saves what you drive yourself; add --drive (training.evaluate --record saves a model's)")
     return options

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from racer_env.config import AiConfig
-from racer_env.contract import REWARD_COMPONENTS, TICKS_PER_SECOND
+from racer_env.contract import REWARD_COMPONENTS
 from racer_env.tracks import Track
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 from training.drives.plots import save_plots
-from training.drives.recording import Drive, Lap, Recording, load_recording, record_episode, save_recording
+from training.drives.recording import Drive, Lap, Recording, load_recording, path_for, record_episode, save_recordings
 from training.drives.video import write_video
 from training.evaluation.counting import Tally
 from training.evaluation.course import Course, Evaluation
@@ -118,14 +118,11 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
         OSError: A file cannot be written.
     """
     recordings = driven[0].recordings
+    if options.record is not None:
+        save_recordings(recordings, options.record, tell)
     for track_id, recording in recordings.items():
-        if options.record is not None:
-            path = _path_for(options.record, track_id, recordings)
-            save_recording(recording, path)
-            seconds = len(recording.actions) / TICKS_PER_SECOND
-            tell(f"saved {path}: {seconds:.2f} s on {track_id}, to be replayed with --replay")
         if options.video is not None:
-            tell(_write_video(options, recording.drive, _path_for(options.video, track_id, recordings)))
+            tell(_write_video(options, recording.drive, path_for(options.video, track_id, recordings)))
         if options.plot is not None:
             drives = [one.recordings[track_id].drive for one in driven]
             episodes = [(one.name, one.episodes[track_id]) for one in driven]
@@ -139,7 +136,3 @@ def _write_video(options: EvaluationOptions, drive: Drive, path: Path) -> str:
     what = f"the best lap, {lap.seconds:.2f} s" if lap is not None else "all of the drive, without a completed lap"
     frames = write_video(drive, lap or Lap(0, len(drive.actions), False), path, fps, options.camera)
     return f"saved {path}: {what} on {drive.track.id}, {frames:,} frames at {fps} a second"
-
-
-def _path_for(path: Path, track_id: str, among: dict[str, Recording]) -> Path:
-    return path if len(among) == 1 else path.with_name(f"{path.stem}_{track_id}{path.suffix}")

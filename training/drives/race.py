@@ -6,14 +6,16 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from racer_env.contract import TICKS_PER_SECOND
+from racer_env.contract import OBSERVED_ARC_LENGTH, TICKS_PER_SECOND
 from racer_env.rendering import style
 from racer_env.rendering.car_view import CarView
 from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
-from racer_env.tracks.starts import Start, standing_start
+from racer_env.tracks.starts import Start, standing_start, start_at
 from training.drivers.driver import Driver
 from training.drivers.familiarity import doubt_about
+from training.drives.person import BestDrives, PersonEntrant
+from training.drives.progress import Progress, gap_ticks
 from training.drives.recording import Recording
 
 Action = npt.NDArray[np.floating]
@@ -96,32 +98,6 @@ class ReplayEntrant:
         return actions[tick] if tick < len(actions) else COAST
 
 
-class PersonEntrant:
-    """A person at the keyboard.
-
-    Attributes:
-        action: Steer, throttle, brake, according to the keys held now.
-    """
-
-    name = "you"
-    restarts = False
-    ticks: int | None = None
-
-    def __init__(self) -> None:
-        self.action: Action = COAST
-
-    def start_on(self, track: Track) -> Start:
-        """Return the standing start."""
-        return standing_start(track.geometry)
-
-    def doubt_on(self, track: Track) -> None:
-        """Return None: a person sees."""
-
-    def act(self, tick: int, observation: npt.NDArray[np.float64]) -> Action:
-        """Return the action that the keys ask for."""
-        return self.action
-
-
 class Race:
     """Cars from one start, lap after lap; a driver that stands still too long restarts, recordings restart together.
 
@@ -133,13 +109,29 @@ class Race:
         finished: Tick on which a car completed the race, by car.
     """
 
-    def __init__(self, track: Track, entrants: Sequence[Entrant], laps: int | None = None) -> None:
+    def __init__(
+        self,
+        track: Track,
+        entrants: Sequence[Entrant],
+        laps: int | None = None,
+        best_drives: BestDrives | None = None,
+    ) -> None:
+        """Put all cars at their start.
+
+        Args:
+            track: Track to drive on.
+            entrants: Entrants, one for each car.
+            laps: Number of laps in the race; None is driving without a race.
+            best_drives: Takes down what the person among the entrants drives; None if nobody wants to know.
+        """
         self.track = track
         self.laps = laps
+        self._best_drives = best_drives
         self._entrants = list(entrants)
         self._simulator = Simulator([track], len(entrants))
         self.cars = [CarView(entrant.name, style.car_colour(index)) for index, entrant in enumerate(entrants)]
         self._began = [0] * len(entrants)
+        self._progress = [Progress(track.length, 0.0) for _ in entrants]
         self.restart()
 
     def restart(self) -> None:
@@ -159,13 +151,23 @@ class Race:
         simulator.step(np.array(actions, dtype=np.float64))
         self.tick += 1
         for car, entrant in enumerate(self._entrants):
-            self.cars[car].see(simulator.cars[car], simulator.observations[car], self.track.physics)
-            if self.laps is not None and car not in self.finished and simulator.cars[car]["lap"] > self.laps:
-                self.finished[car] = self.tick
+            self._see(car, actions[car])
             if simulator.terminated[car] and self.laps is None and entrant.restarts:
                 self._place(car)
         if all(entrant.ticks is not None and self.tick >= entrant.ticks + REST for entrant in self._entrants):
             self.restart()
+
+    def put_back(self, car: int) -> None:
+        """Put a car back on the road where it is, at rest and along it; its running lap does not count then."""
+        start = start_at(self.track.geometry, self._arc_length_of(car))
+        self._begin(car, start)
+        self.cars[car].put_back(self._simulator.cars[car], self._simulator.observations[car], self.track.physics)
+        self._progress[car].lose_lap(self._arc_length_of(car))
+
+    def gaps(self, car: int) -> list[float | None]:
+        """Return the seconds by which each car is behind a car, negative for those ahead; None where unknown."""
+        gaps = [gap_ticks(other, self._progress[car]) for other in self._progress]
+        return [None if gap is None else gap / TICKS_PER_SECOND for gap in gaps]
 
     def result(self) -> str:
         """Return who has won and by how much, as far as it is decided; empty before anybody has finished."""
@@ -183,7 +185,27 @@ class Race:
         second = self._entrants[order[1]].name
         return f"a tie\n{winner} and {second}" if lead == 0 else f"{winner} won by {lead:.2f} s\nbefore {second}"
 
+    def _see(self, car: int, action: Action) -> None:
+        """Take down what a tick has made of a car."""
+        state, observation = self._simulator.cars[car], self._simulator.observations[car]
+        view = self.cars[car]
+        view.see(state, observation, self.track.physics)
+        self._progress[car].see(self._arc_length_of(car))
+        if self.laps is not None and car not in self.finished and len(view.stopwatch.laps) >= self.laps:
+            self.finished[car] = self.tick
+        if self._best_drives is not None and isinstance(self._entrants[car], PersonEntrant):
+            self._best_drives.see(action, int(state["lap"]), bool(self._simulator.infos["wallContact"][car]))
+
     def _place(self, car: int) -> None:
-        self._began[car] = self.tick
-        self._simulator.place([car], [self._entrants[car].start_on(self.track)])
+        self._begin(car, self._entrants[car].start_on(self.track))
         self.cars[car].begin(self._simulator.cars[car], self._simulator.observations[car], self.track.physics)
+        self._progress[car] = Progress(self.track.length, self._arc_length_of(car))
+
+    def _begin(self, car: int, start: Start) -> None:
+        self._began[car] = self.tick
+        self._simulator.place([car], [start])
+        if self._best_drives is not None and isinstance(self._entrants[car], PersonEntrant):
+            self._best_drives.begin(self.track, start)
+
+    def _arc_length_of(self, car: int) -> float:
+        return float(self._simulator.observations[car, OBSERVED_ARC_LENGTH]) * self.track.length

@@ -8,18 +8,35 @@ import pygame
 from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import RenderError
 from racer_env.rendering import CAMERAS
-from racer_env.rendering.painter import Painter
+from racer_env.rendering.painter import MAX_SIZE, MIN_SIZE, Painter
 from racer_env.rendering.window import TOO_SLOW, Window
 from racer_env.tracks import Track
 from training.console.messages import note
-from training.drives.race import Entrant, PersonEntrant, Race
+from training.drives.gamepad import CAMERA, PAUSE, PUT_BACK, RAYS, RESTART, Devices
+from training.drives.person import BestDrives, PersonEntrant
+from training.drives.race import Entrant, Race
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 COUNTDOWN = 3  # seconds before a race
 SIZE = (1280, 720)  # pixels, width and height
 FOOTER = 26  # pixels, height of the line of help
 HELP = "space pause   Enter again   + - speed   C camera   V rays   T trails   N track   Tab car"
-HELP_TO_DRIVE = "arrows or W A S D by place drive   Esc quit   "
+HELP_TO_DRIVE = "arrows or W A S D by place drive   H assist {assist}   R back on the road   Esc quit   F1 all keys"
+ALL_KEYS = (
+    ("left and right, A and D", "steer"),
+    ("up, W", "accelerate"),
+    ("down, S", "brake"),
+    ("H", "steering assist on or off: it limits the lock by speed"),
+    ("R, Backspace", "put the car back on the road; the lap does not count"),
+    ("space, Enter", "pause; start again"),
+    ("C, V, T", "camera; rays; trails"),
+    ("+ and -", "faster and slower"),
+    ("N, Tab", "next track; next car"),
+    ("Escape", "quit"),
+    ("gamepad", "left stick or cross steers; triggers, or A and B"),
+    ("gamepad", "Start pauses, Back starts again, Y: back on the road"),
+    ("gamepad", "X rays, right shoulder camera"),
+)
 
 # Places on the keyboard, the same for every layout.
 _LEFT, _RIGHT = (pygame.KSCAN_LEFT, pygame.KSCAN_A), (pygame.KSCAN_RIGHT, pygame.KSCAN_D)
@@ -27,7 +44,13 @@ _THROTTLE, _BRAKE = (pygame.KSCAN_UP, pygame.KSCAN_W), (pygame.KSCAN_DOWN, pygam
 _DRIVING = {*_LEFT, *_RIGHT, *_THROTTLE, *_BRAKE}
 
 
-def show_race(entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str, laps: int | None) -> str:
+def show_race(
+    entrants: Sequence[Entrant],
+    tracks: Sequence[Track],
+    camera: str,
+    laps: int | None,
+    best_drives: BestDrives | None = None,
+) -> str:
     """Show a race until its window is closed; the arguments are those of ``RaceWindow``.
 
     Returns:
@@ -37,13 +60,13 @@ def show_race(entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str,
         RenderError: There is no display.
     """
     try:
-        window = Window("Top-Down Racer", SIZE)
+        window = Window("Top-Down Racer", SIZE, is_resizable=True)
     except RenderError as error:
         raise RenderError(
             f"{error}; python -m training.evaluate --model MODEL --video lap.mp4 makes a video, which needs none"
         ) from error
     try:
-        return RaceWindow(window, entrants, tracks, camera, laps).run()
+        return RaceWindow(window, entrants, tracks, camera, laps, best_drives).run()
     finally:
         window.close()
 
@@ -60,7 +83,13 @@ class RaceWindow:
     """
 
     def __init__(
-        self, window: Window, entrants: Sequence[Entrant], tracks: Sequence[Track], camera: str, laps: int | None
+        self,
+        window: Window,
+        entrants: Sequence[Entrant],
+        tracks: Sequence[Track],
+        camera: str,
+        laps: int | None,
+        best_drives: BestDrives | None = None,
     ) -> None:
         """Make the window's contents.
 
@@ -70,6 +99,7 @@ class RaceWindow:
             tracks: Tracks to go through, the first one first.
             camera: Camera at the beginning, WHOLE or FOLLOW.
             laps: Number of laps in the race; None is driving without a race.
+            best_drives: Takes down what a person drives; None if nobody wants to know.
         """
         self.focus = 0
         self.speed = 1.0
@@ -77,9 +107,11 @@ class RaceWindow:
         self._window = window
         self._entrants = list(entrants)
         self._tracks = list(tracks)
-        self._camera = camera
+        self._camera, self._rays, self._trails = camera, True, True
         self._laps = laps
+        self._best_drives = best_drives
         self._person = next((entrant for entrant in entrants if isinstance(entrant, PersonEntrant)), None)
+        self._devices = None if self._person is None else Devices()
         self._keys: dict[int, Callable[[], None]] = {
             pygame.K_SPACE: self._pause,
             pygame.K_c: self._change_camera,
@@ -93,10 +125,22 @@ class RaceWindow:
             pygame.K_n: self._next_track,
             pygame.K_TAB: self._next_car,
             pygame.K_RETURN: self._restart,
+            pygame.K_h: self._switch_assist,
+            pygame.K_r: self._put_back,
+            pygame.K_BACKSPACE: self._put_back,
+            pygame.K_F1: self._switch_help,
             pygame.K_q: self._quit,
             pygame.K_ESCAPE: self._quit,
         }
+        self._buttons: dict[str, Callable[[], None]] = {
+            PUT_BACK: self._put_back,
+            PAUSE: self._pause,
+            RESTART: self._restart,
+            CAMERA: self._change_camera,
+            RAYS: self._switch_rays,
+        }
         self._told = set[str]()
+        self._shows_help = False
         self._show_track(0)
 
     def run(self) -> str:
@@ -106,16 +150,23 @@ class RaceWindow:
         return self.race.result()
 
     def frame(self) -> None:
-        """Show one frame: process the keys, drive the ticks that are due, draw the picture."""
+        """Show one frame: process keys and buttons, drive the ticks that are due, draw the picture."""
         for key, place in self._window.pressed():
             if self._person is None or place not in _DRIVING:  # on AZERTY, Q is where A is elsewhere
                 self._keys.get(key, lambda: None)()
-        if self._person is not None:
-            self._person.action = self._steered()
+        if self._person is not None and self._devices is not None:
+            self._person.wish = np.clip(self._keys_held() + self._devices.wish(), (-1.0, 0.0, 0.0), 1.0)
+            for purpose in self._devices.pressed():
+                self._buttons[purpose]()
         if not self.is_paused:
             self._advance()
-        picture = self.painter.draw(self.race.cars, self.focus, self._message())
+        if self._size() != self.painter.size:
+            self._make_painter()
+        gaps = None if self._laps is None else self.race.gaps(self.focus)
+        picture = self.painter.draw(self.race.cars, self.focus, self._message(), gaps)
         self.painter.draw_footer(self._footer())
+        if self._shows_help:
+            self.painter.draw_help(ALL_KEYS)
         self._frames = self._window.show(picture, TICKS_PER_SECOND)
 
     def _footer(self) -> str:
@@ -123,7 +174,9 @@ class RaceWindow:
         slow = f"only {pace:.0%} of real time   " if pace < TOO_SLOW else ""
         speed = f"speed {self.speed:g}   " if self.speed != 1.0 else ""
         doubt = f"{self._doubts[self.focus]}   " if self._doubts[self.focus] else ""
-        return slow + speed + doubt + ("Q quit   " if self._person is None else HELP_TO_DRIVE) + HELP
+        if self._person is None:
+            return f"{slow}{speed}{doubt}Q quit   {HELP}"
+        return slow + speed + doubt + HELP_TO_DRIVE.format(assist="on" if self._person.is_assisted else "off")
 
     def _advance(self) -> None:
         waited = min(self._wait, self._frames)
@@ -143,7 +196,7 @@ class RaceWindow:
         result = self.race.result()
         return f"{result}\nEnter starts again" if result else ""
 
-    def _steered(self) -> np.ndarray:
+    def _keys_held(self) -> np.ndarray:
         def held(places: tuple[int, ...]) -> float:
             return float(not self._window.held.isdisjoint(places))
 
@@ -151,14 +204,29 @@ class RaceWindow:
 
     def _show_track(self, index: int) -> None:
         self._at = index
-        self.race = Race(self._tracks[index], self._entrants, self._laps)
+        self.race = Race(self._tracks[index], self._entrants, self._laps, self._best_drives)
         self._doubts = [entrant.doubt_on(self._tracks[index]) for entrant in self._entrants]
         for doubt in self._doubts:
             if doubt is not None and doubt not in self._told:
                 self._told.add(doubt)
                 note(doubt)
-        self.painter = Painter(self._tracks[index], self._window.size, camera=self._camera, footer=FOOTER)
+        self._make_painter()
         self._restart()
+
+    def _make_painter(self) -> None:
+        self.painter = Painter(
+            self.race.track,
+            self._size(),
+            camera=self._camera,
+            rays=self._rays,
+            trails=self._trails,
+            footer=FOOTER,
+        )
+
+    def _size(self) -> tuple[int, int]:
+        """Return the size of the pictures: the window's, as far as pictures can have it."""
+        width, height = (min(max(side, MIN_SIZE), MAX_SIZE) for side in self._window.size)
+        return width, height
 
     def _restart(self) -> None:
         self._due = 0.0
@@ -174,21 +242,30 @@ class RaceWindow:
         self.painter.camera = self._camera
 
     def _switch_rays(self) -> None:
-        self.painter.rays = not self.painter.rays
+        self.painter.rays = self._rays = not self._rays
 
     def _switch_trails(self) -> None:
-        self.painter.trails = not self.painter.trails
+        self.painter.trails = self._trails = not self._trails
+
+    def _switch_assist(self) -> None:
+        if self._person is not None:
+            self._person.is_assisted = not self._person.is_assisted
+
+    def _put_back(self) -> None:
+        if self._person is not None and self._wait == 0:
+            self.race.put_back(self._entrants.index(self._person))
 
     def _change_speed(self, by: int) -> None:
         self.speed = SPEEDS[min(max(SPEEDS.index(self.speed) + by, 0), len(SPEEDS) - 1)]
 
     def _next_track(self) -> None:
-        rays, trails = self.painter.rays, self.painter.trails
         self._show_track((self._at + 1) % len(self._tracks))
-        self.painter.rays, self.painter.trails = rays, trails
 
     def _next_car(self) -> None:
         self.focus = (self.focus + 1) % len(self._entrants)
+
+    def _switch_help(self) -> None:
+        self._shows_help = not self._shows_help
 
     def _quit(self) -> None:
         self._window.close()

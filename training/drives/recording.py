@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,6 +200,29 @@ def save_recording(recording: Recording, path: Path) -> None:
         )
     with replacing(path) as beside:
         beside.write_bytes(content)
+
+
+def save_recordings(recordings: Mapping[str, Recording], path: Path, tell: Callable[[str], None]) -> None:
+    """Write recordings by track id, to a path or, with several, to one for each that has the id in its name.
+
+    Args:
+        recordings: What to write.
+        path: Path of the only one.
+        tell: Called with a message about each file written.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    for track_id, recording in recordings.items():
+        file = path_for(path, track_id, recordings)
+        save_recording(recording, file)
+        seconds = len(recording.actions) / TICKS_PER_SECOND
+        tell(f"saved {file}: {seconds:.2f} s on {track_id}, to be replayed with --replay")
+
+
+def path_for(path: Path, track_id: str, among: Collection[str]) -> Path:
+    """Return the path of a file about one track among those that have one each."""
+    return path if len(among) == 1 else path.with_name(f"{path.stem}_{track_id}{path.suffix}")
 
 
 def load_recording(path: Path, physics: Physics | None = None) -> Recording:

@@ -237,21 +237,34 @@ def _check_targets(options: EvaluationOptions) -> None:
         if options.plot.exists() and not options.plot.is_dir():
             raise ConfigError(f"--plot takes a folder, and {options.plot} is a file")
         options.plot.mkdir(parents=True, exist_ok=True)
-    kinds = (("--record", options.record, (".npz", ".json")), ("--par-times", options.par_times, (".json",)))
-    for flag, path, suffixes in kinds:
-        if path not in (None, Path()) and path.suffix not in suffixes:
-            raise ConfigError(f"{flag} takes a file that ends in {' or '.join(suffixes)}, got {path}")
+    if options.record is not None:
+        check_record(options.record)
+    if options.par_times not in (None, Path()) and options.par_times.suffix != ".json":
+        raise ConfigError(f"--par-times takes a file that ends in .json, got {options.par_times}")
     if options.par_times is not None and options.par_times.is_file() and not holds_par_times(options.par_times):
         raise ConfigError(f"--par-times: {options.par_times} exists and holds no par times; name another file")
-    record = options.record
-    if record is not None and record.suffix == ".json" and record.is_file() and not _is_recording(record):
-        raise ConfigError(f"--record: {record} exists and is no recording; name another file")
-    files = (("--record", options.record), ("--video", options.video), ("--par-times", options.par_times))
-    for flag, path in files:
+    for flag, path in (("--video", options.video), ("--par-times", options.par_times)):
         if path is not None and path != Path():
-            if path.is_dir():
-                raise ConfigError(f"{flag} takes a file, and {path} is a folder")
-            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_room_for(flag, path)
+
+
+def check_record(path: Path) -> None:
+    """Check that a recording can be written to a path, before anything is driven for it, and make its folder.
+
+    Raises:
+        ConfigError: It has another ending than .npz or .json, is a folder, or a file that is no recording.
+    """
+    if path.suffix not in (".npz", ".json"):
+        raise ConfigError(f"--record takes a file that ends in .npz or .json, got {path}")
+    if path.suffix == ".json" and path.is_file() and not _is_recording(path):
+        raise ConfigError(f"--record: {path} exists and is no recording; name another file")
+    _make_room_for("--record", path)
+
+
+def _make_room_for(flag: str, path: Path) -> None:
+    if path.is_dir():
+        raise ConfigError(f"{flag} takes a file, and {path} is a folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _is_recording(path: Path) -> bool:
