@@ -80,7 +80,7 @@ class Painter:
         self.map_area: Area = (panel, 0, width - panel, height - footer)
         self._mini_map = MiniMap(track)
         self._whole = whole_track(track, self.map_area)
-        self._sceneries: dict[float, Scenery] = {}  # by scale, kept while in use
+        self._sceneries: dict[tuple[float, bool], Scenery] = {}  # by scale and grain, kept while in use
 
     def camera_on(self, car: CarView | None) -> Camera:
         """Return the camera for a frame with this car in focus; it looks ahead as far as the car has just come."""
@@ -161,9 +161,10 @@ class Painter:
         return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 
     def _draw_scenery(self, camera: Camera) -> None:
-        if camera.scale not in self._sceneries:
-            self._sceneries[camera.scale] = scenery_of(self.track, camera.scale)
-        scenery = self._sceneries[camera.scale]
+        looks = camera.scale, camera is not self._whole
+        if looks not in self._sceneries:
+            self._sceneries[looks] = scenery_of(self.track, *looks)
+        scenery = self._sceneries[looks]
         left, top, width, height = self.map_area
         x, y = scenery.place_of(camera.x, camera.y)
         self._surface.blit(scenery.picture, (round(left + width / 2 - x), round(top + height / 2 - y)))

@@ -20,6 +20,10 @@ MIN_WALL = 2.0  # pixels
 ROWS, SQUARE = 2, 4.0  # rows of the start line, and the side of a square in units
 STEP = 2.0  # units along the centre line that are drawn as one straight piece
 DASH, GAP = 5, 7  # steps; the line in the middle of the road
+KERB_WIDTH = 2.6  # units
+KERB_LENGTH = 2  # steps of each block
+KERB_CURVATURE, KERB_REACH = 1 / 150, 12  # 1/units from which on a curve has kerbs, measured over steps to each side
+GRAIN, GRAIN_SIZES = 3, (2, 14)  # most that they make a pixel lighter or darker, out of 255; specks and patches, pixels
 
 _SEE_THROUGH = (255, 0, 255)
 
@@ -34,14 +38,16 @@ class Scenery:
         picture: Surface with all of the track.
     """
 
-    def __init__(self, track: Track, scale: float) -> None:
-        """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows."""
+    def __init__(self, track: Track, scale: float, has_grain: bool = False) -> None:
+        """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows, flat or with grain."""
         left, bottom, right, top = bounds_of(track)
         self.scale = possible_scale(track, scale)
         self._left, self._top = left, top
         size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
         large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
         self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, like the frame
+        if has_grain:
+            _add_grain(self.picture)
 
     def place_of(self, x: float, y: float) -> tuple[float, float]:
         """Return the picture's pixel at a world point."""
@@ -55,9 +61,21 @@ def possible_scale(track: Track, scale: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def scenery_of(track: Track, scale: float) -> Scenery:
+def scenery_of(track: Track, scale: float, has_grain: bool) -> Scenery:
     """Return the picture of a track, drawn only once."""
-    return Scenery(track, scale)
+    return Scenery(track, scale, has_grain)
+
+
+def _add_grain(picture: pygame.Surface) -> None:
+    """Make specks and patches within the walls a little lighter or darker, always the same ones."""
+    random, (width, height) = np.random.default_rng(1), picture.get_size()
+    grain = np.zeros((width, height), np.int16)
+    for size in GRAIN_SIZES:
+        cells = random.integers(-GRAIN, GRAIN, (width // size + 1, height // size + 1), np.int16, endpoint=True)
+        grain += np.repeat(np.repeat(cells, size, axis=0), size, axis=1)[:width, :height]
+    pixels = pygame.surfarray.pixels3d(picture)
+    grain[(pixels == style.OUTSIDE).all(axis=2)] = 0  # which goes on beyond the picture
+    pixels[...] = np.clip(pixels + grain[..., None], 0, 255)
 
 
 class _Drawing:
@@ -80,6 +98,7 @@ class _Drawing:
         self._band(self.half_width + SHOULDER_WIDTH, style.SHOULDER)
         self._band(self.half_width, style.ROAD_EDGE)
         self._band(self.half_width - EDGE_WIDTH, style.ROAD)
+        self._kerbs()
         self._dashes()
         self._start_line()
         self._outside()
@@ -96,6 +115,19 @@ class _Drawing:
         corners = np.stack([left, np.roll(left, -1, axis=0), np.roll(right, -1, axis=0), right], axis=1)
         for quad in ((corners - self.origin) * (self.scale, -self.scale)).tolist():
             pygame.draw.polygon(self.surface, colour, quad)
+
+    def _kerbs(self) -> None:
+        """Draw red and white blocks along both edges of every curve."""
+        before, after = np.roll(self.normal, KERB_REACH, axis=0), np.roll(self.normal, -KERB_REACH, axis=0)
+        turned = np.arccos(np.clip((before * after).sum(axis=1), -1.0, 1.0))
+        curved = turned > KERB_CURVATURE * 2 * KERB_REACH * STEP
+        for side in (1.0, -1.0):
+            edge = self.centre + self.normal * (side * self.half_width)[:, None]
+            beyond = edge + self.normal * side * KERB_WIDTH
+            corners = np.stack([edge, np.roll(edge, -1, axis=0), np.roll(beyond, -1, axis=0), beyond], axis=1)
+            for index in np.flatnonzero(curved).tolist():
+                colour = style.KERB_LIGHT if index // KERB_LENGTH % 2 else style.KERB
+                pygame.draw.polygon(self.surface, colour, self._pixels(corners[index]))
 
     def _dashes(self) -> None:
         width = max(1, round(0.5 * self.scale))

@@ -82,9 +82,9 @@ def test_many_tracks_are_drawn_once_each(ring: Track, monkeypatch: pytest.Monkey
     drawn = []
     real = scenery.Scenery.__init__
 
-    def count(self: scenery.Scenery, track: Track, scale: float) -> None:
+    def count(self: scenery.Scenery, track: Track, scale: float, has_grain: bool) -> None:
         drawn.append(track)
-        real(self, track, scale)
+        real(self, track, scale, has_grain)
 
     monkeypatch.setattr(scenery.Scenery, "__init__", count)
     tracks = [ring_track(id=str(number)) for number in range(12)]

@@ -137,6 +137,22 @@ def test_the_start_line_is_chequered(ring: Track) -> None:
     assert elsewhere == pytest.approx(style.ROAD, abs=6)
 
 
+def test_curves_have_kerbs(tracks: list[Track]) -> None:
+    """Red and white along the road's edges; straights have none."""
+    track, painter = tracks[1], make_painter(tracks[1])
+    line, frame = track.geometry.centre_line, frame_of(make_painter(tracks[1]))
+    distances = np.arange(0.0, track.length, 4.0)
+    points, tangents = line.point_and_tangent_at(distances)
+    normals = np.stack([-tangents[:, 1], tangents[:, 0]], axis=1)
+    edges = points + normals * (line.half_width_at(distances) + 1.3)[:, None]
+    x, y = painter.camera_on(None).to_pixels(edges).round().astype(int).T
+    red = frame[y, x, 0] - frame[y, x, 1] > 60
+    before, after = (line.unit_tangent_at(distances + side) for side in (-24.0, 24.0))
+    curvature = np.abs(np.arccos(np.clip((before * after).sum(axis=1), -1.0, 1.0))) / 48
+    assert red[curvature > 1 / 100].mean() > 0.25
+    assert red[curvature < 1 / 300].mean() == 0
+
+
 def test_the_camera_follows(ring: Track) -> None:
     """The car stays in the middle while the road moves by what it has driven."""
     painter = make_painter(ring, camera="follow")
@@ -149,6 +165,18 @@ def test_the_camera_follows(ring: Track) -> None:
         beside = camera.to_pixels((place[0] + 10, place[1])) - middle
         assert beside == pytest.approx((10 * camera.scale, 0), abs=1e-9)
         assert camera.scale > 2 * painter.camera_on(None).scale
+
+
+def test_the_camera_that_follows_looks_ahead(ring: Track) -> None:
+    """By as much as the car has driven just before, so that a fast car sees more of the road before it."""
+    painter = make_painter(ring, camera="follow")
+    car = make_car(*ON_ROAD)
+    car.trail = deque((200.0, -30.0 + tick, 60.0) for tick in range(31))
+    x, y = painter.camera_on(car).to_pixels((car.x, car.y)) - np.array(SIZE) / 2
+    assert x == pytest.approx(0, abs=1e-9)
+    assert y == pytest.approx(17 * painter.camera_on(car).scale)  # the way of 17 ticks
+    car.trail = deque([(200.0, 0.0, 0.0)])
+    assert painter.camera_on(car).y == 0.0
 
 
 def test_rays_end_where_the_car_sees_a_wall(ring: Track) -> None:
@@ -235,6 +263,68 @@ def test_what_cannot_be_drawn(ring: Track, more: dict[str, Any], message: str) -
     """It is named with what there is."""
     with pytest.raises(ConfigError, match=message):
         Painter(ring, **more)
+
+
+def panel_of(painter: Painter, *cars: CarView, **more: Any) -> Frame:
+    """Return what a frame shows beside the map."""
+    painter.draw(cars, **more)
+    return painter.pixels().astype(int)[:, : painter.map_area[0]]
+
+
+def test_the_panel_lists_the_laps(ring: Track) -> None:
+    """From the second one on, the latest first."""
+    painter = Painter(ring, rays=False, trails=False)
+    car = make_car(*ON_ROAD)
+    rows = []
+    for lap in range(2, 7):
+        car.stopwatch.see(lap, 400 * lap)
+        rows.append((panel_of(painter, car)[375:600, :-1] != style.PANEL).any(axis=(1, 2)).sum())
+    assert rows[0] < 5  # one lap stands above the list
+    assert rows[1] < rows[2] < rows[3] < rows[4]
+
+
+def test_the_panel_shows_gaps(ring: Track) -> None:
+    """In the colours of those ahead and behind; none where nobody can know."""
+    painter = Painter(ring, rays=False, trails=False)
+    cars = [CarView("a", style.CARS[0]), CarView("b", style.CARS[1])]
+
+    def has(colour: style.Colour, gap: float | None) -> bool:
+        panel = panel_of(painter, *cars, gaps=[0.0, gap])
+        return bool((np.abs(panel - colour).max(axis=2) < 8).any())
+
+    assert (has(style.AHEAD, -1.5), has(style.BEHIND, -1.5)) == (True, False)
+    assert (has(style.AHEAD, 1.5), has(style.BEHIND, 1.5)) == (False, True)
+    assert (has(style.AHEAD, None), has(style.BEHIND, None)) == (False, False)
+
+
+def test_a_small_map_shows_where_the_cars_are(ring: Track) -> None:
+    """While the camera follows: east is right and north is up, and a panel too low has no room for it."""
+    painter = Painter(ring, camera="follow", rays=False, trails=False)
+    magenta = []
+    for place in ((200.0, 0.0), (-200.0, 0.0), (0.0, 200.0)):
+        panel = panel_of(painter, make_car(*place))[400:650]
+        magenta.append(np.argwhere((panel == (255, 0, 255)).all(axis=2)).mean(axis=0)[::-1])
+    east, west, north = magenta
+    assert east[0] > west[0] + 50
+    assert east[1] == pytest.approx(west[1], abs=1.5)
+    assert north[1] < east[1] - 25
+    painter.camera = "track"
+    assert not (panel_of(painter, make_car(*ON_ROAD))[400:650] == (255, 0, 255)).all(axis=2).any()
+    low = Painter(ring, (800, 260), camera="follow", rays=False, trails=False)
+    panel = panel_of(low, make_car(*ON_ROAD))
+    assert (panel[:100] == (255, 0, 255)).all(axis=2).any()  # beside its name
+    assert not (panel[120:] == (255, 0, 255)).all(axis=2).any()
+
+
+def test_help_lies_over_the_map(ring: Track) -> None:
+    """And nowhere else; it fits small pictures."""
+    for size in ((1280, 720), (480, 200)):
+        painter = Painter(ring, size)
+        before = frame_of(painter)
+        painter.draw_help([("F1", "this help"), ("Escape", "quit")])
+        pixels = changed(before, painter.pixels().astype(int))
+        assert len(pixels) > 1000
+        assert pixels[:, 0].min() >= painter.map_area[0]
 
 
 def test_small_pictures_are_all_map(ring: Track) -> None:
