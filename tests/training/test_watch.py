@@ -149,7 +149,14 @@ def test_a_car_is_put_back_on_the_road(track: Track) -> None:
     assert race.finished == {}
     line = race.tick
     finish(race, 1)
-    assert race.cars[0].stopwatch.laps == [(race.finished[0] - line) / 60]
+    laps = [(race.finished[0] - line) / 60]
+    assert race.cars[0].stopwatch.laps == laps
+    for _ in range(60):
+        race.step()
+    come = race._progress[0].distance
+    race.put_back(0)
+    assert race.cars[0].stopwatch.laps == laps  # those before are kept
+    assert race._progress[0].distance == pytest.approx(come - track.length, abs=0.1)
 
 
 def nearest_on_line(track: Track, x: float, y: float) -> tuple[np.ndarray, np.ndarray]:
