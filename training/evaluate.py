@@ -39,20 +39,23 @@ def _drive(options: EvaluationOptions) -> int:
             from training.engines.roads import note_other_roads
             from training.evaluation import measuring, printing  # Numba takes 1 s to load, while the warm-up works
         note_other_roads(bridge, tracks)
+        pars = None
         if options.has_several:
-            printing.print_several(options, measuring.measure_several(options, tracks, bridge))
-            return DONE
-        found = measuring.measure(options, tracks, known, bridge)
-    printing.print_measurement(options, found)
+            evaluations = measuring.measure_several(options, tracks, bridge)
+            printing.print_several(options, evaluations)
+        else:
+            found = measuring.measure(options, tracks, known, bridge)
+            printing.print_measurement(options, found)
+            evaluations, pars = found.evaluations, found.pars
     tell = note if options.json else say
-    if options.par_times not in (None, Path()) and found.pars is not None:
-        write_par_times(options.par_times, found.pars)
+    if options.par_times not in (None, Path()) and pars is not None:
+        write_par_times(options.par_times, pars)
         tell(f"saved {options.par_times}")
     if options.keeps_drives:
         from training.drives import output  # pygame and Matplotlib take 1 s to load
 
-        output.show_evaluations(options, [found.evaluation, *([found.compared] if found.compared else [])], known, tell)
-    return DONE if found.pars is None or len(found.pars["tracks"]) == len(tracks) else ANSWER_IS_NO
+        output.show_evaluations(options, evaluations, known, tell)
+    return DONE if pars is None or len(pars["tracks"]) == len(tracks) else ANSWER_IS_NO
 
 
 def _replay(options: EvaluationOptions) -> int:

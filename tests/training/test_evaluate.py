@@ -268,7 +268,7 @@ def test_a_driver_that_is_named_twice_is_refused(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(
     "option",
-    [["--compare", "quick"], ["--stress"], ["--par-times"], ["--video", "a.mp4"], ["--plot", "p"], ["--no-vecnorm"]],
+    [["--compare", "quick"], ["--stress"], ["--par-times"], ["--record", "a.npz"], ["--plot", "p"], ["--no-vecnorm"]],
 )
 def test_what_goes_with_one_driver_is_refused_for_several(
     option: list[str], capsys: pytest.CaptureFixture[str]

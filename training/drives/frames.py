@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from racer_env.rendering import style
-from racer_env.rendering.car_view import CarView
+from racer_env.rendering.car_view import TRAIL_TICKS, CarView
 from racer_env.rendering.painter import Painter
 from training.drives.recording import Drive, Lap
 
@@ -19,9 +19,11 @@ def views_of(drive: Drive, index: int = 0) -> Iterator[CarView]:
 
     Args:
         drive: The drive to show.
-        index: Index of the car among those drawn together, which determines its colour.
+        index: Index of the car among those drawn together, which determines its colour. Only the first has a trail:
+            several in the same colours, of speed, would not tell whose they are.
     """
-    car, physics = CarView(drive.driver, style.car_colour(index)), drive.track.physics
+    trail = deque[tuple[float, float, float]](maxlen=TRAIL_TICKS if index == 0 else 0)
+    car, physics = CarView(drive.driver, style.car_colour(index), trail=trail), drive.track.physics
     car.begin(drive.states[0], drive.observations[0], physics)
     yield car
     for state, observation in zip(drive.states[1:], drive.observations[1:], strict=True):
@@ -31,9 +33,8 @@ def views_of(drive: Drive, index: int = 0) -> Iterator[CarView]:
 
 def racing_line_picture(drive: Drive, size: tuple[int, int] = PICTURE_SIZE) -> npt.NDArray[np.uint8]:
     """Return a picture (height, width, 3) of a drive's best lap, or of the whole drive if it completed none."""
-    lap = drive.best_lap or Lap(0, len(drive.actions), False)
     painter = Painter(drive.track, size, rays=False)
-    painter.draw([view_of_lap(drive, lap)])
+    painter.draw([view_of_lap(drive, drive.shown_lap)])
     return painter.pixels()
 
 

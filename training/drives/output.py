@@ -14,7 +14,7 @@ from racer_env.tracks import Track
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 from training.drives.plots import save_plots
-from training.drives.recording import Drive, Lap, Recording, load_recording, path_for, record_episode, save_recordings
+from training.drives.recording import Drive, Recording, load_recording, path_for, record_episode, save_recordings
 from training.drives.video import write_video
 from training.evaluation.counting import Tally
 from training.evaluation.course import Course, Evaluation
@@ -111,7 +111,7 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
 
     Args:
         options: Options that say what to write.
-        driven: The driver in question, then one to compare it with, if any.
+        driven: The driver in question; then one to compare it with, if any, or all others that ``--model`` names.
         tell: Called with a message about each file written.
 
     Raises:
@@ -122,7 +122,9 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
         save_recordings(recordings, options.record, tell)
     for track_id, recording in recordings.items():
         if options.video is not None:
-            tell(_write_video(options, recording.drive, path_for(options.video, track_id, recordings)))
+            shown = driven if options.has_several else driven[:1]
+            drives = [one.recordings[track_id].drive for one in shown]
+            tell(_write_video(options, drives, path_for(options.video, track_id, recordings)))
         if options.plot is not None:
             drives = [one.recordings[track_id].drive for one in driven]
             episodes = [(one.name, one.episodes[track_id]) for one in driven]
@@ -130,9 +132,19 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
                 tell(f"saved {path}")
 
 
-def _write_video(options: EvaluationOptions, drive: Drive, path: Path) -> str:
+def _write_video(options: EvaluationOptions, drives: Sequence[Drive], path: Path) -> str:
     fps = check_video(path, options.fps)
-    lap = drive.best_lap
+    lap, ghosts = drives[0].best_lap, drives[1:]
     what = f"the best lap, {lap.seconds:.2f} s" if lap is not None else "all of the drive, without a completed lap"
-    frames = write_video(drive, lap or Lap(0, len(drive.actions), False), path, fps, options.camera)
-    return f"saved {path}: {what} on {drive.track.id}, {frames:,} frames at {fps} a second"
+    frames = write_video([(drive, drive.shown_lap) for drive in drives], path, fps, options.camera)
+    words = f"saved {path}: {what} on {drives[0].track.id}, {frames:,} frames at {fps} a second"
+    return (
+        f"{words}; as {'a ghost' if len(ghosts) == 1 else 'ghosts'} {', '.join(map(_ghost, ghosts))}"
+        if ghosts
+        else words
+    )
+
+
+def _ghost(drive: Drive) -> str:
+    lap = drive.best_lap
+    return f"{drive.driver} ({'no lap' if lap is None else f'{lap.seconds:.2f} s'})"

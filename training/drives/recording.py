@@ -78,6 +78,11 @@ class Drive:
         """The fastest clean lap; without one, the fastest lap; None without any lap."""
         return min(self.laps, key=lambda lap: (not lap.is_clean, lap.last - lap.first), default=None)
 
+    @property
+    def shown_lap(self) -> Lap:
+        """The best lap; without any lap, all of the drive."""
+        return self.best_lap or Lap(0, len(self.actions), False)
+
 
 @dataclass(frozen=True)
 class Recording:

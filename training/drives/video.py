@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -24,12 +24,15 @@ _GIF_SIZE = (960, 540)
 _GIF_DELAYS = (30, 30, 40)  # milliseconds; a GIF counts in hundredths of a second, and these three frames take a tenth
 
 
-def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOLE) -> int:
-    """Write a lap of a drive as a video, under a temporary name first and then under its own.
+def write_video(laps: Sequence[tuple[Drive, Lap]], path: Path, fps: int, camera: str = WHOLE) -> int:
+    """Write a lap as a video, with other laps of the same track as ghosts.
+
+    All laps begin with the first frame, and the first lap ends with the last one. A ghost that is faster drives on for
+    as long as its drive goes on, and then stands. The video is written under a temporary name first and then under its
+    own.
 
     Args:
-        drive: The drive to show.
-        lap: One of the drive's laps.
+        laps: Pairs of a drive and one of its laps; the first is in focus, and the others are ghosts.
         path: Path of the video, ending in .mp4 or .gif.
         fps: Frames per second, one of RATES; 30 for a GIF.
         camera: WHOLE or FOLLOW, see ``Painter``.
@@ -41,10 +44,10 @@ def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOL
         OSError: The file cannot be written.
     """
     is_gif = path.suffix.lower() == GIF
+    drive, lap = laps[0]
     painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera)
-    step = TICKS_PER_SECOND // fps
-    ticks = range(lap.first, lap.last + 1, step)
-    frames = tqdm(_frames(drive, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
+    ticks = range(0, lap.last - lap.first + 1, TICKS_PER_SECOND // fps)
+    frames = tqdm(_frames(laps, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
     with replacing(path) as beside:
         if is_gif:
             _write_gif(frames, beside)
@@ -53,12 +56,15 @@ def write_video(drive: Drive, lap: Lap, path: Path, fps: int, camera: str = WHOL
     return len(ticks)
 
 
-def _frames(drive: Drive, painter: Painter, ticks: range) -> Iterator[pygame.Surface]:
-    for tick, car in enumerate(views_of(drive)):
+def _frames(laps: Sequence[tuple[Drive, Lap]], painter: Painter, ticks: range) -> Iterator[pygame.Surface]:
+    """Yield a frame for each of the ticks since the laps began."""
+    views = [itertools.islice(views_of(drive, index), lap.first, None) for index, (drive, lap) in enumerate(laps)]
+    cars = [next(view) for view in views]
+    for tick in range(ticks[-1] + 1):
         if tick in ticks:
-            yield painter.draw([car])
-        if tick >= ticks[-1]:
-            return
+            yield painter.draw(cars)
+        for view in views:
+            next(view, None)  # moves the car, which stands where its drive has ended
 
 
 def _write_mp4(frames: Iterator[pygame.Surface], path: Path, size: tuple[int, int], fps: int) -> None:

@@ -40,6 +40,11 @@ class Measurement:
     stressed: dict[str, Evaluation] = dataclasses.field(default_factory=dict)
     pars: dict[str, Any] | None = None
 
+    @property
+    def evaluations(self) -> list[Evaluation]:
+        """What the driver drove, and the one to compare with, if any."""
+        return [self.evaluation] if self.compared is None else [self.evaluation, self.compared]
+
 
 def measure(
     options: EvaluationOptions,

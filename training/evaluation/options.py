@@ -20,7 +20,7 @@ from training.evaluation.par_times import holds_par_times
 DEFAULT_LAPS = 3
 MP4, GIF = ".mp4", ".gif"
 # Options that one driver alone takes, with what they need of it.
-_OF_ONE_DRIVER = ("compare", "vecnorm", "no_vecnorm", "stress", "par_times", "record", "video", "plot")
+_OF_ONE_DRIVER = ("compare", "vecnorm", "no_vecnorm", "stress", "par_times", "record", "plot")
 # Options that say how to drive; they do not apply to a replay.
 _ABOUT_DRIVING = (
     *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
@@ -169,7 +169,12 @@ def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="save the drive with the best lap, for --replay, as .npz or as .json, which a browser reads too",
     )
-    look.add_argument("--video", type=Path, metavar="FILE", help="write the best lap as a video, .mp4 or .gif")
+    look.add_argument(
+        "--video",
+        type=Path,
+        metavar="FILE",
+        help="write the best lap as a video, .mp4 or .gif; of several drivers that of the first, and theirs as ghosts",
+    )
     look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
     look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video (default: {WHOLE})")
     look.add_argument(

@@ -2,12 +2,14 @@
 
 import itertools
 
+import numpy as np
+
 from racer_env.config import AiConfig
 from racer_env.tracks import Track
 from tests.runs import drive
 from training.drivers.scripted import scripted_driver
 from training.drives.frames import view_of_lap, views_of
-from training.drives.recording import record_episode
+from training.drives.recording import record, record_episode
 
 
 def test_the_end_of_a_lap_is_seen_as_after_every_tick_before(track: Track) -> None:
@@ -20,3 +22,10 @@ def test_the_end_of_a_lap_is_seen_as_after_every_tick_before(track: Track) -> No
     assert vars(car.stopwatch) == vars(seen.stopwatch)
     assert (car.x, car.y, car.steer, car.rays.tolist()) == (seen.x, seen.y, seen.steer, seen.rays.tolist())
     assert len(car.trail) == lap.last - lap.first + 1
+
+
+def test_only_the_car_in_focus_has_a_trail(track: Track) -> None:
+    """Those of several would have the same colours."""
+    drive = record("it", track, [np.array([0.0, 1.0, 0.0])] * 9).drive
+    trails = [[len(car.trail) for car in views_of(drive, index)][-1] for index in (0, 1)]
+    assert trails == [10, 0]

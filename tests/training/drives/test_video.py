@@ -34,7 +34,7 @@ LAP = Lap(20, 80, True)
 def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, count: int, camera: str) -> None:
     """Of the full size, at its rate; they move."""
     path = tmp_path / "deep" / "lap.mp4"
-    assert write_video(recording.drive, LAP, path, fps, camera) == count
+    assert write_video([(recording.drive, LAP)], path, fps, camera) == count
     frames = imageio_ffmpeg.read_frames(str(path))
     meta = next(frames)
     assert meta["size"] == (1280, 720)
@@ -51,11 +51,25 @@ def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, 
     assert np.abs(decoded[0].astype(int) - decoded[-1]).max() > 60
 
 
+def test_ghosts_begin_their_laps_with_the_first_frame(
+    recording: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slower one is on its way when the lap ends, and one whose drive is over stands where it ended."""
+    drive, shown = recording.drive, []
+    monkeypatch.setattr(Painter, "draw", lambda self, cars: shown.append([car.x for car in cars]))
+    monkeypatch.setattr(video, "_write_mp4", lambda frames, path, *how: path.write_bytes(b"%d" % len(list(frames))))
+    laps = [(drive, LAP), (drive, Lap(0, 80, True)), (recording.until(50, "early").drive, Lap(30, 50, True))]
+    assert write_video(laps, tmp_path / "lap.mp4", 30) == len(shown) == 31
+    x = drive.states["x"]
+    for index, ticks in ((0, (20, 0, 30)), (5, (30, 10, 40)), (10, (40, 20, 50)), (30, (80, 60, 50))):
+        assert shown[index] == [x[tick] for tick in ticks]
+
+
 def test_a_gif_has_every_second_frame(recording: Recording, tmp_path: Path) -> None:
     """And takes as long as the lap."""
     path = tmp_path / "lap.gif"
     path.write_bytes(b"an older one")
-    assert write_video(recording.drive, LAP, path, 30) == 31
+    assert write_video([(recording.drive, LAP)], path, 30) == 31
     with Image.open(path) as picture:
         assert picture.size == (960, 540)
         durations = []
@@ -92,7 +106,7 @@ def test_a_video_that_fails_leaves_nothing(
 
     monkeypatch.setattr(video, "_write_gif", fail)
     with pytest.raises(OSError, match="No space"):
-        write_video(recording.drive, LAP, path, 30)
+        write_video([(recording.drive, LAP)], path, 30)
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("lap.gif", b"before")]
 
 
@@ -105,6 +119,18 @@ def test_evaluation_makes_one_of_each_track(
     output = capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"it_track-01.gif", "it_track-02.gif"}
     assert "all of the drive, without a completed lap on track-02, 31 frames at 30 a second" in output
+
+
+def test_several_drivers_are_in_one_video(
+    tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first one's lap, with the others as ghosts, who are named."""
+    path = tmp_path / "it.gif"
+    arguments = ["--laps", "1", "--track-id", "track-01", "--config", short_config, "--video", str(path)]
+    assert evaluate.main(["--model", "scripted", "scripted", "pretrained", *arguments]) == 0
+    said = "31 frames at 30 a second; as ghosts scripted (2) (no lap), pretrained (no lap)\n"
+    assert said in capsys.readouterr().out
+    assert path.is_file()
 
 
 def test_a_lap_as_a_trail(recording: Recording) -> None:
