@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import imageio_ffmpeg
 import numpy as np
 import pygame
 import pytest
+from stable_baselines3.common.vec_env import VecMonitor, VecVideoRecorder
 
 from racer_env.env import RacerEnv
 from racer_env.errors import ClosedError, ConfigError, RenderError
@@ -231,6 +234,23 @@ def test_pictures_of_held_actions_come_as_the_game_goes() -> None:
         env.render()
     assert clock.time == pytest.approx(1.0)
     env.close()
+
+
+@pytest.mark.parametrize("action_repeat", [1, 4])
+def test_a_video_of_stable_baselines3_plays_in_real_time(tmp_path: Path, action_repeat: int) -> None:
+    """Its recorder reads the rate below other wrappers; half a second of the game takes half a second."""
+    pytest.importorskip("moviepy", reason="VecVideoRecorder needs moviepy")
+    steps = 30 // action_repeat
+    cars = VecMonitor(RacerVecEnv("track-01", 2, render_mode="rgb_array", view=VIEW, action_repeat=action_repeat))
+    recorder = VecVideoRecorder(cars, str(tmp_path), lambda step: step == 0, steps)
+    recorder.reset()
+    for _ in range(steps):
+        recorder.step(np.array([FORWARD] * 2))
+    recorder.close()
+    (video,) = tmp_path.iterdir()
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(video))
+    assert frames >= steps
+    assert seconds == pytest.approx(frames * action_repeat / 60, abs=0.02)
 
 
 def test_many_cars_without_a_render_mode() -> None:
