@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-from racer_env.contract import TICKS_PER_SECOND
 from racer_env.rendering import style
 from racer_env.tracks import Track
+from training.drives.along import along, braking_points, gap_to_reference
+from training.drives.corners import corners_of
 from training.drives.recording import Drive, Lap
 
 if TYPE_CHECKING:
@@ -21,52 +21,15 @@ if TYPE_CHECKING:
 
     from training.evaluation.episode import Episode
 
-FloatArray = npt.NDArray[np.float64]
-
-BRAKING = 0.3  # brake in [0, 1]; first exceeding it again after a release is a braking point
-RELEASED = 0.1
 MIN_SPEED_RANGE = 40.0  # units/s that the colours of a racing line span
-INK, GREY, GRID = "#20242c", "#7b8494", "#e4e7ec"
+LEAST_LAP_MARGIN = 0.1  # s above the slowest lap
+LEAST_SPEED_RANGE, LEAST_STEERING = 10.0, 0.25  # units/s that telemetry spans; steering that it reaches to each side
+INK, GREY, GRID, BAND = "#20242c", "#7b8494", "#e4e7ec", "#f1f4f8"
 GAIN, LOSS = "#2f9e6b", "#d64545"
 DRIVERS = ("#d97706", "#2563eb", "#be185d", "#15803d", "#7c3aed")
 _SPEEDS = LinearSegmentedColormap.from_list(
     "speed", [np.array(colour) / 255 for colour in style.speed_colours(np.linspace(0, 1, 17), 1.0)]
 )
-
-
-@dataclass(frozen=True)
-class LapAlong:
-    """A lap by arc length, n states.
-
-    Attributes:
-        arc_length: (n,) units along the track since the line, never falling.
-        seconds: (n,) seconds since the car crossed the line.
-        states: (n,) CAR_DTYPE, the car's states.
-    """
-
-    arc_length: FloatArray
-    seconds: FloatArray
-    states: npt.NDArray[np.void]
-
-
-def along(drive: Drive, lap: Lap) -> LapAlong:
-    """Return the states of a lap by arc length."""
-    states, length = drive.states[lap.first : lap.last + 1], drive.track.length
-    steps = np.diff(states["arc_length"])
-    steps -= length * np.round(steps / length)
-    first = (states["arc_length"][0] + length / 2) % length - length / 2  # just before the line is below 0
-    arc_length = np.maximum.accumulate(np.concatenate([[first], first + np.cumsum(steps)]))
-    return LapAlong(arc_length, np.arange(len(states)) / TICKS_PER_SECOND, states)
-
-
-def braking_points(lap: LapAlong) -> npt.NDArray[np.intp]:
-    """Return where braking begins in a lap, as indices of its states."""
-    points, is_braking = [], False
-    for index, brake in enumerate(lap.states["brake"]):
-        if not is_braking and brake > BRAKING:
-            points.append(index)
-        is_braking = brake > (RELEASED if is_braking else BRAKING)
-    return np.array(points, np.intp)
 
 
 def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, width: float = 9.0) -> Figure:
@@ -76,6 +39,7 @@ def racing_line(drive: Drive, lap: Lap, other: tuple[Drive, Lap] | None = None, 
     figure = new_figure(width, width * (high[1] - low[1]) / (high[0] - low[0]) * 0.86 + 0.6)
     axes = figure.add_subplot()
     _draw_road(axes, track)
+    _number_corners(axes, track)
     points = np.stack([driven.states["x"], driven.states["y"]], axis=1)
     line = LineCollection(
         list(np.stack([points[:-1], points[1:]], axis=1)), cmap=_SPEEDS, linewidth=2.6, capstyle="round", zorder=4
@@ -128,49 +92,121 @@ def _draw_road(axes: "Axes", track: Track) -> None:
         spine.set_visible(False)
 
 
-def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0, height: float = 8.0) -> Figure:
-    """Return speed, throttle, brake and steering over arc length, for one or more laps of one track."""
-    figure = new_figure(width, height)
-    rows: Any = figure.subplots(4, 1, sharex=True, height_ratios=[2.2, 1, 1, 1.2])
-    for index, (drive, lap) in enumerate(laps):
-        driven = along(drive, lap)
-        label = f"{as_text(drive.driver)}, {lap.seconds:.2f} s"
-        for axes, name in zip(rows, ("speed", "throttle", "brake", "steer"), strict=True):
-            axes.plot(driven.arc_length, driven.states[name], color=_colour(index), linewidth=1.5, label=label)
-    titles = ("speed\nunits/s", "throttle", "brake", "steering\nleft    right")
-    fastest = laps[0][0].track.physics.max_speed
-    slowest = min(float(drive.states["speed"][lap.first : lap.last + 1].min()) for drive, lap in laps)
-    limits = ((min(slowest, fastest - MIN_SPEED_RANGE) - 5, fastest + 5), (-0.05, 1.05), (-0.05, 1.05), (-1.1, 1.1))
-    for axes, title, limit in zip(rows, titles, limits, strict=True):
-        axes.set_ylabel(title)
-        axes.set_ylim(*limit)
-        clean(axes)
-    rows[3].axhline(0, color=GREY, linewidth=0.8)
-    rows[3].set_xlabel("distance along the track in units")
-    rows[3].set_xlim(0, laps[0][0].track.length)
-    rows[0].legend(frameon=False, ncols=len(laps), loc="lower right", bbox_to_anchor=(1.0, 1.0))
-    rows[0].set_title(f"best lap on {laps[0][0].track.id}", loc="left")
+def _number_corners(axes: "Axes", track: Track) -> None:
+    """Write the numbers of the corners beside the road, on its outside."""
+    corners, line = corners_of(track), track.geometry.centre_line
+    middles = np.array([corner.middle for corner in corners])
+    points, tangents = line.point_and_tangent_at(middles)
+    to_the_right = np.stack([tangents[:, 1], -tangents[:, 0]], axis=1)
+    outwards = np.array([1.0 if corner.is_left else -1.0 for corner in corners])
+    aside = outwards * (line.half_width_at(middles) + 0.35 * track.physics.wall_offset)  # walls may be nearer
+    for corner, (x, y) in zip(corners, (points + to_the_right * aside[:, None]).tolist(), strict=True):
+        axes.text(x, y, str(corner.number), color="white", weight="bold", ha="center", va="center", zorder=3)
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A panel of telemetry.
+
+    Attributes:
+        name: Field of a car's state.
+        title: Display title.
+        unit: Unit, with a space before it; empty if it has none.
+        height: Height in inches.
+        stillness: Largest difference that is no change.
+    """
+
+    name: str
+    title: str
+    unit: str
+    height: float
+    stillness: float
+
+
+_STEERING = _Panel("steer", "steering", "", 2.8, 0.0)
+_PANELS = (
+    _Panel("speed", "speed", " units/s", 2.2, 0.5),
+    _Panel("throttle", "throttle", "", 1.1, 0.01),
+    _Panel("brake", "brake", "", 1.1, 0.01),
+    _STEERING,
+)
+
+
+def telemetry(laps: Sequence[tuple[Drive, Lap]], width: float = 10.0) -> Figure:
+    """Return steering over distance, and speed, throttle and brake, for one or more laps of one track.
+
+    What never changes on any of the laps is said below the panels, and not drawn.
+    """
+    track, driven = laps[0][0].track, [along(drive, lap) for drive, lap in laps]
+    values = {panel: [lap.states[panel.name] for lap in driven] for panel in _PANELS}
+    ends = {panel: (float(min(map(np.min, of))), float(max(map(np.max, of)))) for panel, of in values.items()}
+    drawn = [panel for panel, (low, high) in ends.items() if panel is _STEERING or high - low > panel.stillness]
+    heights = [panel.height for panel in drawn]
+    figure = new_figure(width, sum(heights) + 1.3)
+    rows: Any = figure.subplots(len(drawn), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, panel in zip(rows, drawn, strict=True):
+        for index, ((drive, lap), line) in enumerate(zip(laps, values[panel], strict=True)):
+            label = f"{as_text(drive.driver)}, {lap.seconds:.2f} s"
+            axes.plot(driven[index].arc_length, line, color=_colour(index), linewidth=1.5, label=label)
+        axes.set_ylabel(f"{panel.title}\n{panel.unit.strip()}".strip())
+        axes.set_ylim(*_limits_of(panel, *ends[panel]))
+    _finish_over_distance(rows, track, f"best lap on {track.id}")
+    rows[-1].axhline(0, color=GREY, linewidth=0.8)
+    for place, side in ((0.97, "right"), (0.03, "left")):
+        align = "top" if side == "right" else "bottom"
+        rows[-1].text(0.006, place, side, transform=rows[-1].transAxes, va=align, fontsize=9, color=GREY)
+    still = [f"{panel.title} {ends[panel][1]:.3g}{panel.unit}" for panel in _PANELS if panel not in drawn]
+    if still:
+        rows[-1].set_xlabel(f"{rows[-1].get_xlabel()}\nall the way: {', '.join(still)}")
     return figure
 
 
+def _limits_of(panel: _Panel, low: float, high: float) -> tuple[float, float]:
+    """Return the limits of a panel's vertical axis for values from ``low`` to ``high``."""
+    if panel is _STEERING:
+        reach = max(1.15 * max(-low, high), LEAST_STEERING)
+        return -reach, reach
+    if panel.name == "speed":
+        low = min(low, high - LEAST_SPEED_RANGE)
+        return low - 0.05 * (high - low), high + 0.05 * (high - low)
+    return -0.05, 1.05
+
+
+def _finish_over_distance(rows: Sequence["Axes"], track: Track, title: str) -> None:
+    """Give panels over distance their title, legend, horizontal axis, and bands with the numbers of the corners."""
+    corners = corners_of(track)
+    for axes in rows:
+        clean(axes)
+        for corner in corners:
+            for shift in (0.0, track.length):  # a corner around the line is at both ends
+                axes.axvspan(corner.first + shift, corner.last + shift, color=BAND, linewidth=0, zorder=0)
+    rows[-1].set_xlabel("distance along the track in units")
+    rows[-1].set_xlim(0, track.length)
+    top = rows[0].secondary_xaxis("top")
+    top.set_xticks(
+        [corner.middle for corner in corners],
+        [f"{'corner ' if corner.number == 1 else ''}{corner.number}" for corner in corners],
+    )
+    top.tick_params(colors=GREY, length=0)
+    top.spines["top"].set_visible(False)
+    rows[0].set_title(title, loc="left")
+    if rows[0].get_legend_handles_labels()[0]:
+        above = 1.8  # font sizes, for the numbers
+        rows[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=above)
+
+
 def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str) -> Figure:
-    """Return the times of all laps that drivers drove on a track, by lap number."""
+    """Return the times of all laps that drivers drove on a track, by lap number.
+
+    The axis spans the laps after the first. A standing start makes that one longer, and the others would lie in a line;
+    where it is beyond the axis, its time is written at the top.
+    """
     figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
     most = max((len(episode.lap_ticks) for _, episodes in drivers for episode in episodes), default=0)
+    places = [1 + (index - (len(drivers) - 1) / 2) * 0.16 for index in range(len(drivers))]  # of the first laps
     for index, (name, episodes) in enumerate(drivers):
-        colour, offset = _colour(index), (index - (len(drivers) - 1) / 2) * 0.16
-        times = [lap_time for episode in episodes for lap_time in episode.lap_times]
-        for episode in episodes:
-            numbers = np.arange(1, len(episode.lap_ticks) + 1) + offset
-            axes.plot(numbers, episode.lap_times, color=colour, alpha=0.25, linewidth=1)
-            for is_clean, face in ((True, colour), (False, "white")):
-                chosen = [i for i, was_clean in enumerate(episode.clean) if was_clean == is_clean]
-                there = [episode.lap_times[i] for i in chosen]
-                axes.plot(numbers[chosen], there, "o", color=colour, markerfacecolor=face, markersize=7)
-        if times:
-            label = f"{as_text(name)}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
-            axes.axhline(float(np.mean(times)), color=colour, linewidth=1, linestyle="--", label=label)
+        _draw_laps(axes, name, episodes, places[index], _colour(index))
     if most:
         axes.set_xticks(range(1, most + 1) if most <= 20 else np.linspace(1, most, 10).round())
         axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0))
@@ -178,35 +214,64 @@ def lap_times(drivers: Sequence[tuple[str, Sequence["Episode"]]], track_id: str)
         axes.text(0.5, 0.5, "no lap completed", transform=axes.transAxes, ha="center", color=GREY)
     axes.set_xlabel("lap of an episode (hollow: touched a wall)")
     axes.set_ylabel("lap time in s")
-    axes.set_title(f"laps on {track_id}", loc="left")
+    axes.set_title(f"laps on {track_id}", loc="left", pad=10)
     clean(axes)
+    later = [lap_time for _, episodes in drivers for episode in episodes for lap_time in episode.lap_times[1:]]
+    if later:
+        _fit_to_later_laps(axes, [episodes for _, episodes in drivers], places, max(later))
     return figure
 
 
-def time_difference(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> Figure:
-    """Return by how much time one lap is ahead of another, along the track."""
+def _draw_laps(axes: "Axes", name: str, episodes: Sequence["Episode"], first: float, colour: str) -> None:
+    """Draw a driver's laps, the first ones at ``first`` on the horizontal axis."""
+    for episode in episodes:
+        numbers = first + np.arange(len(episode.lap_ticks))
+        axes.plot(numbers, episode.lap_times, color=colour, alpha=0.25, linewidth=1)
+        for is_clean, face in ((True, colour), (False, "white")):
+            chosen = [i for i, was_clean in enumerate(episode.clean) if was_clean == is_clean]
+            there = [episode.lap_times[i] for i in chosen]
+            axes.plot(numbers[chosen], there, "o", color=colour, markerfacecolor=face, markersize=7)
+    times = [lap_time for episode in episodes for lap_time in episode.lap_times]
+    if times:
+        label = f"{as_text(name)}: mean {np.mean(times):.2f} s, best {min(times):.2f} s"
+        axes.plot([], [], "o", color=colour, label=label)
+
+
+def _fit_to_later_laps(
+    axes: "Axes", drivers: Sequence[Sequence["Episode"]], places: Sequence[float], slowest: float
+) -> None:
+    """End the vertical axis above the slowest of the later laps, and write what first laps are beyond."""
+    bottom = axes.get_ylim()[0]
+    top = slowest + max(0.15 * (slowest - bottom), LEAST_LAP_MARGIN)
+    if top >= axes.get_ylim()[1]:
+        return
+    axes.set_ylim(bottom, top)
+    said = 0
+    for index, (episodes, place) in enumerate(zip(drivers, places, strict=True)):
+        beyond = [episode.lap_times[0] for episode in episodes if episode.lap_times and episode.lap_times[0] > top]
+        if beyond:
+            ends = dict.fromkeys((f"{min(beyond):.2f}", f"{max(beyond):.2f}"))  # one, if they are the same
+            words = f"first lap {' to '.join(ends)} s"
+            axes.plot([place], [top], "^", color=_colour(index), markersize=9, clip_on=False, zorder=5)
+            below = (12, -4 - 14 * said)  # points from the last mark
+            axes.annotate(words, (places[-1], top), below, textcoords="offset points", va="top", color=_colour(index))
+            said += 1
+
+
+def time_difference(one: tuple[Drive, Lap], reference: tuple[Drive, Lap]) -> Figure:
+    """Return the gap of a lap to a reference along the track, which is below 0 where the lap is ahead."""
     figure = new_figure(10.0, 4.2)
     axes = figure.add_subplot()
-    distance, ahead = seconds_ahead(one, other)
-    axes.fill_between(distance, 0, ahead, where=(ahead >= 0).tolist(), color=GAIN, alpha=0.3, interpolate=True)
-    axes.fill_between(distance, 0, ahead, where=(ahead <= 0).tolist(), color=LOSS, alpha=0.3, interpolate=True)
-    axes.plot(distance, ahead, color=INK, linewidth=1.6)
+    distance, gap = gap_to_reference(one, reference)
+    axes.fill_between(distance, 0, gap, where=(gap <= 0).tolist(), color=GAIN, alpha=0.3, interpolate=True)
+    axes.fill_between(distance, 0, gap, where=(gap >= 0).tolist(), color=LOSS, alpha=0.3, interpolate=True)
+    axes.plot(distance, gap, color=INK, linewidth=1.6)
     axes.axhline(0, color=GREY, linewidth=0.8)
-    axes.set_xlim(0, one[0].track.length)
-    axes.set_xlabel("distance along the track in units")
-    axes.set_ylabel("s ahead, below 0 behind")
-    names = [f"{as_text(drive.driver)} ({lap.seconds:.2f} s)" for drive, lap in (one, other)]
-    axes.set_title(f"{names[0]} against {names[1]}, best laps on {one[0].track.id}", loc="left")
-    clean(axes)
+    axes.set_ylabel("gap to reference (s)\nahead below 0")
+    names = [f"{as_text(drive.driver)} ({lap.seconds:.2f} s)" for drive, lap in (one, reference)]
+    title = f"{names[0]} against the reference {names[1]}, best laps on {one[0].track.id}"
+    _finish_over_distance([axes], one[0].track, title)
     return figure
-
-
-def seconds_ahead(one: tuple[Drive, Lap], other: tuple[Drive, Lap]) -> tuple[FloatArray, FloatArray]:
-    """Return distances along the track, and by how many seconds one lap is ahead of another there."""
-    first, second = along(*one), along(*other)
-    distance = np.linspace(0.0, one[0].track.length, 500)
-    times = [np.interp(distance, lap.arc_length, lap.seconds) for lap in (first, second)]
-    return distance, times[1] - times[0]
 
 
 def save_plots(

@@ -181,7 +181,7 @@ def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot",
         type=Path,
         metavar="DIR",
-        help="draw racing line, telemetry and lap times, and how far ahead of --compare, or the scripted driver, it is",
+        help="draw racing line, telemetry and lap times, and the gap to --compare, or to the scripted driver",
     )
 
 

@@ -160,7 +160,7 @@ def _lap(recording: Recording) -> dict[str, str]:
     return {
         "track": recording.track.id,
         "line": embedded(racing_line(drive, lap, width=7.2), "png"),  # PNG, as the road has thousands of pieces
-        "telemetry": embedded(telemetry([(drive, lap)], width=7.2, height=5.4)),
+        "telemetry": embedded(telemetry([(drive, lap)], width=7.2)),
     }
 
 

@@ -1,7 +1,6 @@
 """Plots of drives: what they show is what was driven."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,9 @@ from racer_env.tracks import Track
 from tests.runs import drive
 from training import evaluate
 from training.drivers.scripted import scripted_driver
-from training.drives.plots import (
-    along,
-    braking_points,
-    lap_times,
-    racing_line,
-    save_plots,
-    seconds_ahead,
-    telemetry,
-    time_difference,
-)
+from training.drives.along import along, braking_points
+from training.drives.corners import corners_of
+from training.drives.plots import lap_times, racing_line, save_plots, telemetry, time_difference
 from training.drives.recording import Drive, Lap, record_episode
 from training.evaluation.episode import Episode
 
@@ -34,34 +26,6 @@ def driven(tracks: list[Track]) -> tuple[Drive, Episode]:
     """Two laps of the scripted driver, which brakes, on the second track."""
     (episode,) = drive(scripted_driver, [tracks[1]], config=AiConfig(), laps=2, keeps_actions=True)
     return record_episode("scripted", tracks[1], episode).drive, episode
-
-
-def test_a_lap_by_arc_length(driven: tuple[Drive, Episode]) -> None:
-    """It rises from the line to the line, and seconds with it."""
-    a_drive = driven[0]
-    lap = along(a_drive, a_drive.laps[1])
-    assert abs(lap.arc_length[0]) < 5
-    assert lap.arc_length[-1] == pytest.approx(a_drive.track.length, abs=5)
-    assert (np.diff(lap.arc_length) >= 0).all()
-    assert lap.seconds[-1] == a_drive.laps[1].seconds
-
-
-def test_braking_points_are_where_braking_begins() -> None:
-    """Once for each time that the brake goes down, however it trembles before it is released."""
-    brake = [0, 0.2, 0.5, 0.25, 0.6, 0.05, 0, 0.31, 0.9]
-    lap: Any = SimpleNamespace(states=np.array([(value,) for value in brake], dtype=[("brake", float)]))
-    assert braking_points(lap).tolist() == [2, 7]
-
-
-def test_a_lap_is_not_ahead_of_itself(driven: tuple[Drive, Episode]) -> None:
-    """But of a slower one, in the end by the difference of their times; the first lap begins at rest."""
-    a_drive = driven[0]
-    first, second = ((a_drive, lap) for lap in a_drive.laps)
-    assert not seconds_ahead(second, second)[1].any()
-    distance, ahead = seconds_ahead(second, first)
-    assert distance[-1] == a_drive.track.length
-    assert ahead[0] == pytest.approx(0.0, abs=0.05)
-    assert ahead[-1] == pytest.approx(first[1].seconds - second[1].seconds, abs=0.05)
 
 
 def test_the_racing_line_is_coloured_by_speed(driven: tuple[Drive, Episode]) -> None:
@@ -89,6 +53,70 @@ def test_telemetry_has_a_line_for_each_lap(driven: tuple[Drive, Episode]) -> Non
     assert all(len(axes.lines) >= 2 for axes in figure.axes)
 
 
+def flat_out(driven: tuple[Drive, Episode]) -> tuple[Drive, Lap]:
+    """Return a lap at one speed, with the throttle all but open, and steering as it was."""
+    a_drive, lap = driven[0], driven[0].laps[1]
+    states = a_drive.states.copy()
+    states["speed"], states["throttle"], states["brake"] = 160.0, 0.999, 0.0
+    return Drive(**{**vars(a_drive), "states": states}), lap
+
+
+def test_what_never_changes_has_no_panel(driven: tuple[Drive, Episode]) -> None:
+    """It is said below steering; if it changes on one of the laps, it has one."""
+    steady, lap = flat_out(driven)
+    (axes,) = telemetry([(steady, lap)]).axes
+    assert axes.get_ylabel() == "steering"
+    assert axes.get_xlabel().split("\n")[1] == "all the way: speed 160 units/s, throttle 0.999, brake 0"
+    figure = telemetry([(steady, lap), (driven[0], lap)])
+    assert len(figure.axes) == 4
+    assert "all the way" not in figure.axes[-1].get_xlabel()
+
+
+def test_steering_is_the_largest_panel_and_fills_it(driven: tuple[Drive, Episode]) -> None:
+    """The axis ends a little beyond what was steered, on both sides alike."""
+    steady, lap = flat_out(driven)
+    steady.states["steer"] = 0.5 * np.sin(np.arange(len(steady.states)))
+    figure = telemetry([(driven[0], lap), (steady, lap)])
+    figure.draw_without_rendering()
+    heights = {axes.get_ylabel().split("\n")[0]: axes.get_position().height for axes in figure.axes}
+    assert max(heights, key=lambda name: heights[name]) == "steering"
+    low, high = telemetry([(steady, lap)]).axes[0].get_ylim()
+    assert (low, high) == pytest.approx((-0.575, 0.575), abs=0.01)
+
+
+def test_corners_have_bands_and_numbers(driven: tuple[Drive, Episode]) -> None:
+    """In every panel over distance, on the gap, and on the map."""
+    a_drive, (first, second) = driven[0], driven[0].laps
+    corners, length = corners_of(a_drive.track), a_drive.track.length
+    names = ["corner 1", *(str(corner.number) for corner in corners[1:])]
+    figures = [telemetry([(a_drive, second)]), time_difference((a_drive, second), (a_drive, first))]
+    for figure in figures:
+        for axes in figure.axes:
+            bands = [band for band in axes.patches if band.get_x() < length]  # type: ignore[attr-defined]
+            assert [band.get_x() for band in bands] == [corner.first for corner in corners]  # type: ignore[attr-defined]
+        (top,) = figure.axes[0].child_axes
+        assert [label.get_text() for label in top.get_xticklabels()] == names
+    on_map = [text.get_text() for text in racing_line(a_drive, second).axes[0].texts]
+    assert on_map == [str(corner.number) for corner in corners]
+
+
+def test_a_first_lap_does_not_hide_the_others() -> None:
+    """The axis spans the laps after it; its time is written at the top."""
+    ones = [Episode("t", 3, lap_ticks=[ticks, 384, 381], clean=[True] * 3) for ticks in (486, 492)]
+    others = [Episode("t", 3, lap_ticks=[390, 384, 382], clean=[True] * 3)]
+    axes = lap_times([("it", ones), ("other", others)], "t").axes[0]
+    assert axes.get_ylim()[0] < 381 / 60
+    assert 384 / 60 < axes.get_ylim()[1] < 390 / 60 + 0.1
+    assert [text.get_text() for text in axes.texts] == ["first lap 8.10 to 8.20 s"]
+
+
+def test_first_laps_alone_are_drawn() -> None:
+    """Where no lap follows, there is nothing that they hide."""
+    axes = lap_times([("it", [Episode("t", 1, lap_ticks=[486], clean=[True])])], "t").axes[0]
+    assert axes.get_ylim()[0] < 8.1 < axes.get_ylim()[1]
+    assert not axes.texts
+
+
 def test_lap_times_of_all_laps() -> None:
     """Filled where clean, hollow where a wall was touched; nothing completed is said."""
     episode = Episode("t", 3, lap_ticks=[600, 500, 400], clean=[True, False, True])
@@ -106,12 +134,13 @@ def test_lap_times_of_all_laps() -> None:
 
 
 def test_the_difference_names_both(driven: tuple[Drive, Episode]) -> None:
-    """Who is ahead of whom, on which track."""
+    """Who is compared with whom, on which track; the axis says what it shows."""
     a_drive = driven[0]
     figure = time_difference((a_drive, a_drive.laps[1]), (a_drive, a_drive.laps[0]))
     title = figure.axes[0].get_title(loc="left")
     times = [f"{lap.seconds:.2f} s" for lap in a_drive.laps]
-    assert title == f"scripted ({times[1]}) against scripted ({times[0]}), best laps on track-02"
+    assert title == f"scripted ({times[1]}) against the reference scripted ({times[0]}), best laps on track-02"
+    assert figure.axes[0].get_ylabel().split("\n")[0] == "gap to reference (s)"
 
 
 @pytest.mark.parametrize("name", [r"we$\frac$ird", "_under", "a$b"])
