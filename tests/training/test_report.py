@@ -17,7 +17,8 @@ from tests.runs import ppo
 from training import report
 from training.reports import page as report_page
 from training.reports.axes import MINUTES, STEPS
-from training.reports.learning_curves import CHARTS, Mark, learning_curve
+from training.reports.lap_table import COLUMNS
+from training.reports.learning_curves import CHARTS, Chart, Mark, learning_curve, unmoved
 from training.reports.run_log import RunLog
 
 pytestmark = pytest.mark.timeout(60)
@@ -32,15 +33,42 @@ def page(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_everything_is_in_the_page(page: Path) -> None:
+@pytest.fixture(scope="module")
+def drawn(trained: Path) -> list[Chart]:
+    """The learning curves of the run that move."""
+    log = RunLog(trained / "logs" / "lap")
+    return [chart for chart in CHARTS if unmoved(log, chart, ["track-01"]) is None]
+
+
+def test_everything_is_in_the_page(page: Path, drawn: list[Chart]) -> None:
     """It fetches nothing: every picture is in it, and style too."""
     content = page.read_text(encoding="utf-8")
     addresses = addresses_in(content)
-    assert len(addresses) == 17  # map, telemetry, seven curves over steps and over minutes, components
+    assert len(addresses) == 3 + 2 * len(drawn)  # map, telemetry, components, curves over steps and over minutes
     assert all(address.startswith("data:image/") for address in addresses)
     assert "@import" not in content
     assert "url(" not in content
     assert len(content) < 2_000_000
+
+
+def test_shares_that_never_move_are_said_and_not_drawn(tmp_path: Path) -> None:
+    """Once for steps and minutes together."""
+    with SummaryWriter(str(tmp_path / "still")) as writer:
+        for step, success in enumerate([0.0, 1.0]):
+            writer.add_scalar("eval/completion", 1.0, step)
+            writer.add_scalar("eval/success", success, step)
+    content = report_page.make_page("still", tmp_path)
+    assert content.count("Not drawn, as it hardly moves") == 1
+    assert "Not drawn, as it hardly moves: completion rate (evaluation 100%)." in content
+    names = re.findall(r'alt="(.*?)"', content)
+    assert names == [f"success: all laps, no wall, no stall over {over}" for over in (STEPS, MINUTES)]
+
+
+def test_lap_times_are_in_a_table(page: Path) -> None:
+    """With a heading for each column, and a row for each track."""
+    content = page.read_text(encoding="utf-8")
+    assert re.findall(r"<th>(.*?)</th>", content) == [*COLUMNS]
+    assert "<tr><td>track-01</td><td>" in content
 
 
 def test_it_tells_what_the_run_was(page: Path, trained: Path) -> None:
@@ -64,13 +92,13 @@ def test_it_tells_what_the_run_was(page: Path, trained: Path) -> None:
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium, Chrome or Edge on the PATH")
-def test_a_browser_shows_its_plots(page: Path, tmp_path: Path) -> None:
+def test_a_browser_shows_its_plots(page: Path, drawn: list[Chart], tmp_path: Path) -> None:
     """Every picture is decoded with a size, and nothing is wider than the window."""
     document = shown(page, tmp_path, "1280,2000")
     names = [name for name, *_ in document["sizes"]]
     assert names == [
         *("racing line on track-01", "telemetry on track-01"),
-        *(f"{chart.title} over {over}" for chart in CHARTS for over in (STEPS, MINUTES)),
+        *(f"{chart.title} over {over}" for chart in drawn for over in (STEPS, MINUTES)),
         "reward components",
     ]
     assert all(width > 200 and height > 100 and there > 200 for _, width, height, there in document["sizes"])

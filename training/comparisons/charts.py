@@ -94,6 +94,13 @@ def learning_curve(settings: Sequence[Compared], chart: Chart, over: str) -> Fig
     return figure
 
 
+def unmoved(settings: Sequence[Compared], chart: Chart) -> str | None:
+    """Return a share in words if it is the same in all evaluations of the settings drawn; None if it is not."""
+    values = [_curve(run, chart, horizontal.STEPS)[1] for each in settings[:MAX_DRAWN] for run in each.setting.runs]
+    found = np.concatenate(values) if values else np.empty(0)
+    return horizontal.still_share(found) if chart.is_share and len(found) else None
+
+
 def _draw_interval(axes: "Axes", row: int, compared: Compared, measure: Measure) -> None:
     spread, colour = compared.of(measure), DRIVERS[row % len(DRIVERS)]
     finite = [value for value in spread.values if np.isfinite(value)]

@@ -48,6 +48,7 @@ def make_page(
         differs=_differs(settings[:MAX_ROWS]),
         intervals=embedded(charts.intervals(comparison)),
         curves=list(_curves(settings)),
+        unmoved={chart.title: share for chart in charts.CHARTS if (share := charts.unmoved(settings, chart))},
         drawn=count_of(min(len(settings), charts.MAX_DRAWN), "setting"),
         searches=[_search(search, comparison.rank) for search in searches],
         drivers=_drivers(driven),
@@ -79,7 +80,7 @@ def _differs(settings: Sequence[Compared]) -> dict[str, Any] | None:
 
 def _curves(settings: Sequence[Compared]) -> Iterator[dict[str, str]]:
     for chart in charts.CHARTS:
-        for over in AXES:
+        for over in AXES if charts.unmoved(settings, chart) is None else ():
             figure = charts.learning_curve(settings, chart, over)
             if figure is not None:
                 yield {"name": f"{chart.title} over {over}", "source": embedded(figure)}

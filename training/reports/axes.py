@@ -1,7 +1,9 @@
-"""The axes of learning curves, over environment steps or over minutes of training."""
+"""The axes of learning curves, over environment steps or over minutes of training, and what is worth an axis."""
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 from matplotlib.ticker import EngFormatter, MultipleLocator
 
 from training.drives.plots import clean
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
 
 STEPS, MINUTES = "steps", "minutes"
 AXES = (STEPS, MINUTES)
+STILLNESS = 0.02  # largest difference between the values of a share that does not move
 
 
 def label_axis(axes: "Axes", over: str) -> None:
@@ -33,3 +36,9 @@ def finish_curves(axes: "Axes", title: str, is_share: bool, over: str) -> None:
     axes.legend(frameon=False, fontsize=8)
     clean(axes)
     label_axis(axes, over)
+
+
+def still_share(values: npt.NDArray[np.float64]) -> str | None:
+    """Return a share (n,) that hardly moves in words, such as "98% to 100%"; None if it moves."""
+    low, high = float(values.min()), float(values.max())
+    return None if high - low > STILLNESS else " to ".join(dict.fromkeys((f"{low:.0%}", f"{high:.0%}")))

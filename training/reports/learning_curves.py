@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from training.drives.plots import DRIVERS, GREY, clean, new_figure
-from training.reports.axes import STEPS, finish_curves, label_axis
-from training.reports.run_log import RunLog
+from training.reports.axes import STEPS, finish_curves, label_axis, still_share
+from training.reports.run_log import Curve, RunLog
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,8 +96,32 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
     Returns:
         The figure; None if the run has logged nothing for it.
     """
+    lines = _lines(log, chart, tracks)
+    if not lines:
+        return None
     figure = new_figure(6.4, 3.5)
     axes = figure.add_subplot()
+    for curve, colour, marker, label in lines:
+        x = curve.steps if over == STEPS else curve.minutes
+        axes.plot(x, curve.values, color=colour, linewidth=1.5, marker=marker, markersize=4, label=label)
+    finish_curves(axes, chart.title, chart.is_share, over)
+    _draw_marks(axes, log, over, marks)
+    return figure
+
+
+def unmoved(log: RunLog, chart: Chart, tracks: Sequence[str]) -> str | None:
+    """Return the values of a share's curves in words if none of them ever moves; None if one does, or nothing is there.
+
+    The arguments are those of ``learning_curve``.
+    """
+    shares = [(label, still_share(curve.values)) for curve, *_, label in _lines(log, chart, tracks)]
+    if not chart.is_share or not shares or any(words is None for _, words in shares):
+        return None
+    return ", ".join(f"{label} {words}" for label, words in shares)
+
+
+def _lines(log: RunLog, chart: Chart, tracks: Sequence[str]) -> list[tuple[Curve, str, str, str]]:
+    """Return the curves that a run has of a chart, each with colour, marker and label."""
     lines: list[tuple[str | None, str, str, str]] = [
         (chart.training, _TRAINING, "", "training, with exploration"),
         (chart.evaluation, _EVALUATION, "o", "evaluation"),
@@ -108,18 +132,11 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
             (chart.evaluation.replace("/", f"_{track}/"), DRIVERS[index % len(DRIVERS)], "o", f"evaluation on {track}")
             for index, track in enumerate(tracks[:MAX_TRACKS])
         ]
-    is_empty = True
-    for tag, colour, marker, label in lines:
-        curve = log.curve(tag) if tag is not None else None
-        if curve is not None:
-            x = curve.steps if over == STEPS else curve.minutes
-            axes.plot(x, curve.values, color=colour, linewidth=1.5, marker=marker, markersize=4, label=label)
-            is_empty = False
-    if is_empty:
-        return None
-    finish_curves(axes, chart.title, chart.is_share, over)
-    _draw_marks(axes, log, over, marks)
-    return figure
+    return [
+        (curve, colour, marker, label)
+        for tag, colour, marker, label in lines
+        if tag is not None and (curve := log.curve(tag)) is not None
+    ]
 
 
 def components(log: RunLog, names: Sequence[str], over: str) -> Figure | None:

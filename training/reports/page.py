@@ -15,7 +15,7 @@ from training.console.messages import command_line, in_short, note
 from training.drives.plots import racing_line, telemetry
 from training.drives.recording import Recording, load_recording
 from training.evaluation.summary import MAX_TRACKS_APART
-from training.reports import learning_curves
+from training.reports import lap_table, learning_curves
 from training.reports.axes import AXES, STEPS
 from training.reports.html import embedded, fill_in
 from training.reports.learning_curves import Mark
@@ -44,21 +44,28 @@ def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
     models_dir = models_dir or _models_dir(record)
     log, marks, records = RunLog(folder), _marks(models_dir, run), _records(folder)
     tracks = list(_part(record, "track_fingerprints"))
+    unmoved = {
+        chart.title: words for chart in learning_curves.CHARTS if (words := learning_curves.unmoved(log, chart, tracks))
+    }
     components = learning_curves.components(log, REWARD_COMPONENTS, STEPS)
     curves = [
         {"name": f"{chart.title} over {over}", "source": embedded(figure)}
         for chart in learning_curves.CHARTS
         for over in AXES
-        if (figure := learning_curves.learning_curve(log, chart, over, marks, tracks)) is not None
+        if chart.title not in unmoved
+        and (figure := learning_curves.learning_curve(log, chart, over, marks, tracks)) is not None
     ]
     return fill_in(
         "reports/report.html.j2",
         run=run,
         subtitle=_subtitle(record),
         cards=_cards(log, records),
+        lap_columns=lap_table.COLUMNS,
+        lap_rows=lap_table.lap_table(log, tracks, records),
         laps=[_lap(recording) for recording in records],
         without_lap=_without_lap(log, tracks, records),
         curves=curves,
+        unmoved=unmoved,
         components=embedded(components) if components is not None else None,
         commands=_commands(run, record, logs_dir, models_dir),
         tables=_tables(record, list(stretches)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.training.comparisons.logs import comparison_of, evaluation, write_run, write_setting
-from training.comparisons.charts import CHARTS, MAX_BARS, MAX_DRAWN, intervals, learning_curve
+from training.comparisons.charts import CHARTS, MAX_BARS, MAX_DRAWN, intervals, learning_curve, unmoved
 from training.reports.axes import MINUTES, STEPS
 
 pytestmark = pytest.mark.timeout(60)
@@ -42,6 +42,17 @@ def test_a_figure_that_nobody_has_no_chart(tmp_path: Path) -> None:
     """As the lap time of runs that never lap."""
     write_setting(tmp_path, "a", [None])
     assert learning_curve(comparison_of(tmp_path).settings, PACE, MINUTES) is None
+
+
+def test_a_share_that_is_the_same_everywhere_has_no_chart(tmp_path: Path) -> None:
+    """Of all seeds and settings; where one of them differs, or falls, it is worth one. A pace always is."""
+    clean = next(chart for chart in CHARTS if chart.is_share)
+    for seed in (0, 1):
+        write_run(tmp_path, f"a{seed}", seed, [evaluation(500, 90), evaluation(1000, 100)])
+    assert unmoved(comparison_of(tmp_path).settings, clean) == "100%"
+    assert unmoved(comparison_of(tmp_path).settings, PACE) is None
+    write_run(tmp_path, "b", 0, [evaluation(500, 10, clean=0)], hyperparameters={"gamma": 0.5})
+    assert unmoved(comparison_of(tmp_path).settings, clean) is None
 
 
 def test_only_the_best_settings_are_drawn(tmp_path: Path) -> None:
