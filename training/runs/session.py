@@ -143,7 +143,7 @@ def train(run: Run, model: BaseAlgorithm, env: VecNormalize, follower: Follower 
         The script's exit code.
     """
     board = RunTensorBoard(run.log_dir, run.first_step)
-    board.describe(described(run), [track.id for track in run.eval_tracks])
+    board.describe(described(run))
     model.set_logger(Logger(str(run.log_dir), [board]))
     metrics = RacerMetricsCallback()
     progress = ProgressCallback(metrics, run.steps)

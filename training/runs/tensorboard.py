@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from torch.utils.tensorboard import FileWriter, SummaryWriter
 from torch.utils.tensorboard.summary import hparams
 
 from training.algorithms.registry import all_settings
-from training.evaluation.summary import MAX_TRACKS_APART
 from training.runs.log_file import LogFile
 
 # The figures by which the HPARAMS tab compares runs.
@@ -97,7 +96,7 @@ class RunTensorBoard(TensorBoardOutputFormat):
         self.writer = _Summaries(folder, first_step)
         self._is_closed = False
 
-    def describe(self, hyperparameters: Mapping[str, Any], track_ids: Sequence[str]) -> None:
+    def describe(self, hyperparameters: Mapping[str, Any]) -> None:
         """Write hyper-parameters and the layout of the custom page.
 
         HPARAMS has one table for all runs in a folder, with the columns that the first of them declares. So each run
@@ -105,7 +104,6 @@ class RunTensorBoard(TensorBoardOutputFormat):
 
         Args:
             hyperparameters: Values by name; any that is not a number, text or bool is written as text.
-            track_ids: Ids of the tracks that the run trains on.
         """
         own = _plain(hyperparameters)
         writer: Any = self.writer
@@ -114,7 +112,7 @@ class RunTensorBoard(TensorBoardOutputFormat):
         _, *session = summaries(own, {})
         for summary in (columns, *session):  # add_hparams would open a separate run
             writer.file_writer.add_summary(summary)
-        self.writer.add_custom_scalars(_layout(track_ids))
+        self.writer.add_custom_scalars(_layout())
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,13 +121,16 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _layout(track_ids: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """Return the charts of the custom page, the most important first."""
+def _layout() -> dict[str, dict[str, list[Any]]]:
+    """Return the charts of the custom page, the most important first.
+
+    TensorBoard merges the pages of all runs in a folder, and shows a chart twice if two runs differ in it. So every run
+    writes the same, whatever its tracks: curves are named by regular expressions.
+    """
 
     def charts(name: str, trained: str) -> list[str]:
-        """Return the tags of a figure, for all tracks together and for each."""
-        apart = list(track_ids) if 1 < len(track_ids) <= MAX_TRACKS_APART else []
-        return [f"eval/{name}", *(f"eval_{track}/{name}" for track in apart), trained]
+        """Return the curves of a figure: in evaluations on all tracks together and on each, and in training."""
+        return [f"^eval(_[^/]+)?/{name}$", f"^{trained}$"]
 
     return {
         "1 laps": {

@@ -1,6 +1,8 @@
 """What a run's TensorBoard shows, read back from its event files."""
 
 import io
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,10 @@ from tensorboard.backend.event_processing.data_provider import MultiplexerDataPr
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.context import RequestContext
 from tensorboard.plugins.base_plugin import TBContext
-from tensorboard.plugins.custom_scalar import layout_pb2
+from tensorboard.plugins.custom_scalar.custom_scalars_plugin import CustomScalarsPlugin
 from tensorboard.plugins.hparams import plugin_data_pb2
 from tensorboard.plugins.hparams.backend_context import Context
-from tensorboard.util import tensor_util
+from tensorboard.plugins.scalar.scalars_plugin import ScalarsPlugin
 
 from tests.runs import ppo
 from training.algorithms.registry import all_algorithms, all_settings
@@ -79,7 +81,7 @@ def test_runs_of_all_algorithms_are_in_one_table(first: str, tmp_path: Path) -> 
     folders = {f"{'a' if name == first else 'b'}_{name}": name for name in values}
     for folder, name in folders.items():
         board = RunTensorBoard(tmp_path / folder, 0)
-        board.describe(values[name], ["track-01"])
+        board.describe(values[name])
         board.close()
     multiplexer = event_multiplexer.EventMultiplexer().AddRunsFromDirectory(str(tmp_path))
     multiplexer.Reload()
@@ -98,32 +100,60 @@ def test_runs_of_all_algorithms_are_in_one_table(first: str, tmp_path: Path) -> 
         assert start.hparams["speedBonus"].number_value == 0.25
 
 
-def layout_of(events: EventAccumulator) -> layout_pb2.Layout:
-    """Return the layout of the custom page."""
-    (event,) = events.Tensors("custom_scalars__config__")
-    return layout_pb2.Layout.FromString(tensor_util.make_ndarray(event.tensor_proto).item())
-
-
-def test_the_custom_page_begins_with_laps(events: EventAccumulator) -> None:
-    """Lap time, completion and reward first; their curves are in the log."""
-    layout = layout_of(events)
-    charts = [chart for category in layout.category for chart in category.chart]
-    titles = [chart.title for chart in charts]
-    assert titles[:4] == ["lap time in s", "best lap time in s", "pace in units/s", "completion"]
-    scalars = set(events.Tags()["scalars"])
-    for chart in charts[:4]:
-        assert scalars & set(chart.multiline.tag), chart.title
-
-
-def test_several_tracks_are_in_the_layout(tmp_path: Path) -> None:
-    """Each with a curve of its own."""
-    board = RunTensorBoard(tmp_path, 0)
-    board.describe({"a": 1, "b": (1, 2)}, ["x", "y"])
+@pytest.fixture(scope="module")
+def custom_page(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CustomScalarsPlugin, dict[str, Any]]:
+    """The custom page of a run on one track and one on two, as TensorBoard puts it together: plugin and layout."""
+    logs = tmp_path_factory.mktemp("logs")
+    shutil.copytree(trained / "logs" / "lap", logs / "lap")
+    board = RunTensorBoard(logs / "two", 0)
+    board.describe({"a": 1, "b": (1, 2)})
+    for tag in ("eval/mean_lap_time_sec", "eval_x/mean_lap_time_sec", "eval_y/mean_lap_time_sec", "racer_x/laps"):
+        board.writer.add_scalar(tag, 7.0, 1)
     board.close()
-    events = EventAccumulator(str(tmp_path))
-    events.Reload()
-    tags = layout_of(events).category[0].chart[0].multiline.tag
-    assert list(tags) == [*(f"eval{name}/mean_lap_time_sec" for name in ("", "_x", "_y")), "racer/mean_lap_time_sec"]
+    multiplexer = event_multiplexer.EventMultiplexer().AddRunsFromDirectory(str(logs))
+    multiplexer.Reload()
+    provider = MultiplexerDataProvider(multiplexer, str(logs))
+    context = TBContext(logdir=str(logs), multiplexer=multiplexer, data_provider=provider)
+    scalars = ScalarsPlugin(context)
+    context.plugin_name_to_instance = {"scalars": scalars}
+    plugin = CustomScalarsPlugin(context)
+    return plugin, json.loads(plugin.layout_impl(RequestContext(), ""))
+
+
+def charts_of(layout: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the charts of a custom page with the regular expressions of their curves, by title."""
+    return {chart["title"]: chart["multiline"]["tag"] for part in layout["category"] for chart in part["chart"]}
+
+
+def curves(plugin: CustomScalarsPlugin, run: str, tags: list[str]) -> set[str]:
+    """Return the tags of a chart's curves in a run, as the page asks for them."""
+    found: dict[str, Any] = plugin.scalars_impl(RequestContext(), run, "|".join(f"({tag})" for tag in tags), "")
+    assert found["regex_valid"]
+    return set(found["tag_to_events"])
+
+
+def test_the_custom_page_begins_with_laps(custom_page: tuple[CustomScalarsPlugin, dict[str, Any]]) -> None:
+    """Lap time, completion and reward first; their curves are in the log, in evaluations and in training."""
+    plugin, layout = custom_page
+    charts = charts_of(layout)
+    assert list(charts)[:4] == ["lap time in s", "best lap time in s", "pace in units/s", "completion"]
+    expected = {"eval/best_lap_time_sec", "racer/best_lap_time_sec"}
+    assert curves(plugin, "lap", charts["best lap time in s"]) == expected
+    for title in list(charts)[:4]:
+        assert curves(plugin, "lap", charts[title]), title
+
+
+def test_several_tracks_have_curves_of_their_own(custom_page: tuple[CustomScalarsPlugin, dict[str, Any]]) -> None:
+    """Beside that of all together."""
+    plugin, layout = custom_page
+    tags = {f"eval{track}/mean_lap_time_sec" for track in ("", "_x", "_y")}
+    assert curves(plugin, "two", charts_of(layout)["lap time in s"]) == tags
+
+
+def test_no_chart_is_twice_on_the_custom_page(custom_page: tuple[CustomScalarsPlugin, dict[str, Any]]) -> None:
+    """Runs on one track and on several share the page."""
+    titles = [chart["title"] for part in custom_page[1]["category"] for chart in part["chart"]]
+    assert len(set(titles)) == len(titles) > 10
 
 
 def test_runs_stand_side_by_side_under_their_names(trained: Path) -> None:
