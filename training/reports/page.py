@@ -24,6 +24,8 @@ from training.runs.fastest_laps import RECORDS_FOLDER
 from training.runs.folders import records_of
 from training.runs.recorded import recorded_track_flags
 
+ALL_PICTURES = ("--samples_per_plugin", "images=100")  # TensorBoard keeps ten, and a resumed run has more
+
 
 def make_page(run: str, logs_dir: Path, models_dir: Path | None = None) -> str:
     """Return the HTML page of a run.
@@ -196,7 +198,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
             *("python", "-m", "training.evaluate", "--model", model, "--video", "lap.mp4", *tracks),
         ],
         "Export it for the game": ["python", "-m", "training.export_onnx", "--model", model, *tracks],
-        "Look at all that was logged": ["tensorboard", "--logdir", str(logs_dir)],
+        "Look at all that was logged": [*("tensorboard", "--logdir", str(logs_dir)), *ALL_PICTURES],
     }
     return [{"what": what, "line": command_line(parts)} for what, parts in lines.items()]
 
