@@ -248,13 +248,15 @@ def _fit_to_later_laps(
     axes.set_ylim(bottom, top)
     said = 0
     for index, (episodes, place) in enumerate(zip(drivers, places, strict=True)):
-        beyond = [episode.lap_times[0] for episode in episodes if episode.lap_times and episode.lap_times[0] > top]
+        beyond = [episode for episode in episodes if episode.lap_times and episode.lap_times[0] > top]
         if beyond:
-            ends = dict.fromkeys((f"{min(beyond):.2f}", f"{max(beyond):.2f}"))  # one, if they are the same
-            words = f"first lap {' to '.join(ends)} s"
-            axes.plot([place], [top], "^", color=_colour(index), markersize=9, clip_on=False, zorder=5)
+            times, colour = [episode.lap_times[0] for episode in beyond], _colour(index)
+            ends = dict.fromkeys((f"{min(times):.2f}", f"{max(times):.2f}"))  # one, if they are the same
+            face = colour if all(episode.clean[0] for episode in beyond) else "white"
+            axes.plot([place], [top], "^", color=colour, markerfacecolor=face, markersize=9, clip_on=False, zorder=5)
             below = (12, -4 - 14 * said)  # points from the last mark
-            axes.annotate(words, (places[-1], top), below, textcoords="offset points", va="top", color=_colour(index))
+            words = f"first lap {' to '.join(ends)} s"
+            axes.annotate(words, (places[-1], top), below, textcoords="offset points", va="top", color=colour)
             said += 1
 
 

@@ -110,6 +110,14 @@ def test_a_first_lap_does_not_hide_the_others() -> None:
     assert [text.get_text() for text in axes.texts] == ["first lap 8.10 to 8.20 s"]
 
 
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_a_first_lap_beyond_the_axis_is_hollow_if_it_touched_a_wall(is_clean: bool) -> None:
+    """As the laps within."""
+    episode = Episode("t", 3, lap_ticks=[486, 384, 381], clean=[is_clean, True, True])
+    (mark,) = (line for line in lap_times([("it", [episode])], "t").axes[0].lines if line.get_marker() == "^")
+    assert (mark.get_markerfacecolor() != "white") == is_clean
+
+
 def test_first_laps_alone_are_drawn() -> None:
     """Where no lap follows, there is nothing that they hide."""
     axes = lap_times([("it", [Episode("t", 1, lap_ticks=[486], clean=[True])])], "t").axes[0]
