@@ -39,8 +39,8 @@ describe.skipIf(BROWSER === null)("laps in a browser", () => {
     const laps = await page.evaluate(() => globalThis.racer.session!.world.timers.map(({ laps }) => laps.slice(0, 3)));
     const expected = PAGE.drivers.map(({ laps }) => laps["track-01"].ticks);
     expect(laps.map((own) => own.map(({ ticks }) => ticks))).toEqual(expected);
-    const rows = await page.locator("#laps tbody tr").allInnerTexts();
-    expect(rows[rows.length - 1]).toMatch(/^1\s+8\.63\s+\+1\.6/);
+    const first = await page.locator("#laps tbody tr:last-child td").allTextContents();
+    expect(first.slice(0, 2)).toEqual(["1", "8.63"]);
     expect(opened.errors).toEqual([]);
   });
 });
