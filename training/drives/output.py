@@ -120,7 +120,7 @@ def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[s
     recordings = driven[0].recordings
     if options.record is not None:
         save_recordings(recordings, options.record, tell)
-    for track_id, recording in recordings.items():
+    for track_id in recordings:
         if options.video is not None:
             shown = driven if options.has_several else driven[:1]
             drives = [one.recordings[track_id].drive for one in shown]
