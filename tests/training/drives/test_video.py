@@ -124,11 +124,11 @@ def test_evaluation_makes_one_of_each_track(
 def test_several_drivers_are_in_one_video(
     tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first one's lap, with the others as ghosts, who are named."""
+    """The first one's lap, with the other as a ghost, who is named."""
     path = tmp_path / "it.gif"
     arguments = ["--laps", "1", "--track-id", "track-01", "--config", short_config, "--video", str(path)]
-    assert evaluate.main(["--model", "scripted", "scripted", "pretrained", *arguments]) == 0
-    said = "31 frames at 30 a second; as ghosts scripted (2) (no lap), pretrained (no lap)\n"
+    assert evaluate.main(["--model", "scripted", "pretrained", *arguments]) == 0
+    said = "31 frames at 30 a second; as a ghost pretrained (no lap)\n"
     assert said in capsys.readouterr().out
     assert path.is_file()
 
