@@ -79,13 +79,13 @@ def _importable(folder: str) -> Iterator[None]:
 
     The process trains other runs afterwards, so it forgets that code: the folder is gone then.
     """
-    sys.path.insert(0, folder)
-    before = {*sys.modules}
+    path, modules = sys.path, {*sys.modules}
+    sys.path = [folder, *path]
     try:
         yield
     finally:
-        sys.path.remove(folder)
-        for name in sys.modules.keys() - before:
+        sys.path = path
+        for name in sys.modules.keys() - modules:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
                 del sys.modules[name]
         importlib.invalidate_caches()
