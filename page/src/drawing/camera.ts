@@ -29,6 +29,14 @@ export interface Size {
   readonly height: number;
 }
 
+/** CSS pixels at the upper and the lower edge of a canvas that buttons cover; cars should be between them. */
+export interface Covered {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+const NOTHING: Covered = { top: 0, bottom: 0 };
+
 /** Follows a car smoothly. */
 export class Camera {
   mode: CameraMode = "heading";
@@ -59,8 +67,16 @@ export class Camera {
    * @param velocity Its velocity in units/s.
    * @param seconds Since the last frame.
    */
-  view(pose: Pose, speed: number, velocity: readonly [number, number], bounds: Box, size: Size, seconds: number): View {
-    if (this.mode === "whole") return wholeView(bounds, size);
+  view(
+    pose: Pose,
+    speed: number,
+    velocity: readonly [number, number],
+    bounds: Box,
+    size: Size,
+    seconds: number,
+    covered = NOTHING,
+  ): View {
+    if (this.mode === "whole") return wholeView(bounds, size, covered);
     const isHeading = this.mode === "heading";
     const wanted = isHeading ? Math.PI / 2 - pose.heading : 0;
     this.turn ??= wanted;
@@ -75,25 +91,26 @@ export class Camera {
       scale: Math.min(size.width, size.height) / this.span,
       turn: this.turn,
       anchorX: size.width / 2,
-      anchorY: size.height * (isHeading ? BEHIND : 0.5),
+      anchorY: covered.top + (size.height - covered.top - covered.bottom) * (isHeading ? BEHIND : 0.5),
       ...size,
     };
   }
 }
 
 /** The view that just fits all of a track, on its side where that is larger. */
-export function wholeView(bounds: Box, size: Size): View {
+export function wholeView(bounds: Box, size: Size, { top, bottom } = NOTHING): View {
+  const room = size.height - top - bottom;
   const width = bounds.right - bounds.left + 2 * MARGIN;
   const height = bounds.top - bounds.bottom + 2 * MARGIN;
-  const upright = Math.min(size.width / width, size.height / height);
-  const lying = Math.min(size.width / height, size.height / width);
+  const upright = Math.min(size.width / width, room / height);
+  const lying = Math.min(size.width / height, room / width);
   return {
     x: (bounds.left + bounds.right) / 2,
     y: (bounds.bottom + bounds.top) / 2,
     scale: Math.max(upright, lying),
     turn: lying > upright ? Math.PI / 2 : 0,
     anchorX: size.width / 2,
-    anchorY: size.height / 2,
+    anchorY: top + room / 2,
     ...size,
   };
 }

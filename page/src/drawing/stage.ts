@@ -82,9 +82,11 @@ export class Stage {
     context.font = "600 12px system-ui, sans-serif";
     for (const { pose, label } of cars) {
       if (label === "") continue;
-      const [x, middle] = pixelOf(view, pose.x, pose.y);
+      const [wanted, middle] = pixelOf(view, pose.x, pose.y);
       const y = middle - unit * 2.6 - LABEL_HEIGHT;
       const half = context.measureText(label).width / 2;
+      const isSeen = wanted > 0 && wanted < view.width;
+      const x = isSeen ? Math.min(Math.max(wanted, half + 2), view.width - half - 2) : wanted; // whole, at an edge too
       if (taken.some((other) => Math.abs(other.y - y) < LABEL_HEIGHT && Math.abs(other.x - x) < other.half + half + 4))
         continue;
       taken.push({ x, y, half });

@@ -24,7 +24,12 @@ export class LapTimer {
 
   /** Ticks of the fastest lap; null without any. */
   get best(): number | null {
-    return this.laps.length > 0 ? Math.min(...this.laps.map(({ ticks }) => ticks)) : null;
+    return fastest(this.laps);
+  }
+
+  /** Ticks of the fastest clean lap, which earns a medal; null without any. */
+  get bestClean(): number | null {
+    return fastest(this.laps.filter(({ isClean }) => isClean));
   }
 
   /** The car has been placed: on lap 1 at the standing start, on lap 0 elsewhere. */
@@ -44,4 +49,8 @@ export class LapTimer {
     this.begin(lap);
     return done;
   }
+}
+
+function fastest(laps: readonly Lap[]): number | null {
+  return laps.length > 0 ? Math.min(...laps.map(({ ticks }) => ticks)) : null;
 }

@@ -10,9 +10,9 @@ const PLACES = ["1st", "2nd", "3rd", "4th", "5th", "6th"];
 export function fillResults(session: Session, person: number): void {
   const standings = session.standings();
   const place = standings.findIndex(({ car }) => car === person);
-  const best = session.world.timers[person].best ?? Infinity;
+  const best = session.world.timers[person].bestClean;
   const { parTicks } = session.loaded.entry;
-  const medal = medalFor(best, parTicks);
+  const medal = best === null ? null : medalFor(best, parTicks);
   byId("result-title", HTMLElement).textContent = place === 0 ? "You have won" : `You came in ${PLACES[place]}`;
   const line = byId("medal", HTMLElement);
   line.className = medal ?? "";
@@ -30,8 +30,10 @@ export function fillResults(session: Session, person: number): void {
   within(byId("result", HTMLElement), "tbody", HTMLElement).replaceChildren(...rows);
 }
 
-function medalLine(best: number, medal: string | null, bronze: number | null): string {
-  const lap = `Your best lap took ${timeText(best)} s`;
+/** What is said of the medal: of the best clean lap's ticks, and of those that bronze takes. */
+export function medalLine(best: number | null, medal: string | null, bronze: number | null): string {
+  if (best === null) return "Every lap of yours touched a wall: a medal takes a clean one.";
+  const lap = `Your best clean lap took ${timeText(best)} s`;
   if (bronze === null) return `${lap}. There are no par times for this track.`;
   return medal === null ? `${lap}: no medal. Bronze takes ${timeText(bronze)} s.` : `${lap}: a ${medal} medal.`;
 }

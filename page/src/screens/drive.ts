@@ -2,7 +2,7 @@
 
 import type { Physics } from "../../../bridge/src/physics.js";
 import { byId, within, write } from "../dom.js";
-import { CAMERA_NAMES, Camera } from "../drawing/camera.js";
+import { CAMERA_NAMES, Camera, type Covered } from "../drawing/camera.js";
 import { Screen } from "../drawing/canvas.js";
 import { drawMiniMap } from "../drawing/mini_map.js";
 import { outlineOf } from "../drawing/outline.js";
@@ -58,6 +58,8 @@ export class DriveScreen implements SessionListener {
   private readonly map = new Screen(byId("map", HTMLCanvasElement));
   private readonly strip = new Screen(byId("telemetry", HTMLCanvasElement));
   private readonly big = byId("big", HTMLElement);
+  private readonly tools = byId("tools", HTMLElement);
+  private readonly touch = byId("touch", HTMLElement);
   private readonly news = new News();
   private readonly times = new Times();
   private readonly lapList = new LapList();
@@ -203,7 +205,8 @@ export class DriveScreen implements SessionListener {
     if (this.stage.screen.fit()) {
       const speed = cars.speed[this.focus] / physics.maxSpeed;
       const velocity = [cars.vx[this.focus], cars.vy[this.focus]] as const;
-      const view = this.camera.view(pose, speed, velocity, this.outline.bounds, this.stage.screen, seconds);
+      const { bounds } = this.outline;
+      const view = this.camera.view(pose, speed, velocity, bounds, this.stage.screen, seconds, this.covered());
       const rays = preferences.hasRays ? { pose, observation: world.observation(this.focus) } : null;
       const ghost = this.ghost(share);
       const order = [...(ghost === null ? [] : [ghost]), ...[...drawn].reverse()];
@@ -233,6 +236,11 @@ export class DriveScreen implements SessionListener {
     const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
     write(this.big, countdown > 0 ? String(Math.ceil(countdown / 60)) : isGo ? "Go" : "");
     if (trial !== null) within(this.root, "[data-command=save]", HTMLButtonElement).disabled = trial.best === null;
+  }
+
+  /** The buttons lie on the view; whatever is hidden has no height. */
+  private covered(): Covered {
+    return { top: this.tools.offsetHeight, bottom: this.touch.offsetHeight };
   }
 
   private drawnCar(car: number, share: number): DrawnCar {
@@ -353,7 +361,7 @@ export class DriveScreen implements SessionListener {
     if (this.setup.person !== null) return;
     const next = PACES.indexOf(this.clock.pace) + by;
     this.clock.pace = PACES[Math.min(Math.max(next, 0), PACES.length - 1)];
-    this.say(`Speed: ${this.clock.pace} times`);
+    this.say(`Speed: ${this.clock.pace}\u00d7`);
   }
 }
 

@@ -102,7 +102,8 @@ export class Menu {
     this.drawings.push(() => void this.drawTrack(track, picture, about));
     const medals = (["gold", "silver", "bronze"] as const).map((medal) => {
       const ticks = track.parTicks?.[medal];
-      const span = make("span", medal, ticks === undefined ? "" : timeText(ticks));
+      const time = ticks === undefined ? "" : timeText(ticks);
+      const span = make("span", medal, [make("span", "unseen", `${medal}: `), document.createTextNode(time)]);
       span.title = `${medal} medal: a lap in this time`;
       return span;
     });
@@ -130,7 +131,7 @@ function driverCard(driver: DriverEntry, isChosen: boolean): HTMLElement {
 function lapLine(ticks: readonly number[], isClean: boolean, track: TrackEntry | undefined): string {
   if (ticks.length === 0) return "completes no lap here";
   const best = Math.min(...ticks);
-  const medal = medalFor(best, track?.parTicks ?? null);
+  const medal = isClean ? medalFor(best, track?.parTicks ?? null) : null;
   return `best lap ${timeText(best)} s${medal === null ? "" : `, ${medal}`}${isClean ? "" : ", touches walls"}`;
 }
 

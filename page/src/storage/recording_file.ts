@@ -8,7 +8,7 @@ import { type Drive, type LapSpan, Replay } from "../game/recorder.js";
 import type { LoadedTrack } from "../loading.js";
 
 const FORMAT = 1;
-const MAX_TICKS = 216_000; // an hour
+const MAX_TICKS = 2_000_000; // as in the toolkit; more than nine hours
 const TOLERANCE = 1e-6; // of a state, as in the toolkit
 const KEYS = ["format", "driver", "physics_fingerprint", "track_fingerprint", "track", "start", "actions", "end"];
 const STATE_KEYS = ["x", "y", "heading", "speed", "checkpoint", "lap"] as const;

@@ -20,6 +20,20 @@ it("shows all of a track, on its side where the window is tall", () => {
   expect(wholeView(BOUNDS, TALL).turn).not.toBe(0);
 });
 
+it("keeps the track and the car clear of what buttons cover", () => {
+  const covered = { top: 50, bottom: 130 };
+  const isClear = (y: number) => y > covered.top && y < WIDE.height - covered.bottom;
+  const tall = { left: -50, right: 50, bottom: -200, top: 200 };
+  const whole = wholeView(tall, { ...WIDE, width: 300 }, covered);
+  for (const y of [-200, 200]) expect(isClear(pixelOf(whole, 0, y)[1])).toBe(true);
+  const camera = new Camera();
+  for (const mode of ["heading", "north"] as const) {
+    camera.mode = mode;
+    const view = camera.view({ x: 5, y: 6, heading: 2 }, 0, [0, 0], BOUNDS, { width: 600, height: 340 }, 0, covered);
+    expect(pixelOf(view, 5, 6)[1]).toBeLessThan(340 - covered.bottom - 20);
+  }
+});
+
 it("draws what is ahead above the car, heading up", () => {
   const camera = new Camera();
   const view = camera.view({ x: 5, y: 6, heading: 2 }, 0, [0, 0], BOUNDS, WIDE, 0);

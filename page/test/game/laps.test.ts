@@ -40,3 +40,12 @@ it("knows the fastest lap", () => {
   pass(timer, 9, 3);
   expect(timer.best).toBe(3);
 });
+
+it("knows the fastest clean lap", () => {
+  const timer = new LapTimer();
+  timer.see(2, true);
+  expect(timer.bestClean).toBeNull();
+  pass(timer, 5, 2);
+  timer.see(3, false);
+  expect([timer.best, timer.bestClean]).toEqual([1, 6]);
+});
