@@ -1,6 +1,7 @@
 """A script's command line: its parser, number checks, and how errors become exit codes."""
 
 import argparse
+import difflib
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -54,9 +55,16 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and exit with code 2."""
-        complain(f"{message} (--help explains all arguments)")
+        """Print what is wrong, with the option that was perhaps meant, and exit with code 2."""
+        complain(f"{message}{self._meant(message)} (--help explains all arguments)")
         self.exit(COULD_NOT_RUN)
+
+    def _meant(self, message: str) -> str:
+        """Return a question after the option that is most like the first one that argparse does not know."""
+        _, is_unknown, given = message.partition("unrecognized arguments: ")
+        option = next((word.partition("=")[0] for word in given.split() if word.startswith("-")), "")
+        near = difflib.get_close_matches(option, self._option_string_actions, n=1) if is_unknown else []
+        return f"; did you mean {near[0]}?" if near else ""
 
 
 def check_track_seed(track_seed: int, default: int, *named: Sequence[str]) -> None:

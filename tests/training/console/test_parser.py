@@ -176,3 +176,21 @@ def test_too_little_memory_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
 
     assert run_script(body, argparse.Namespace()) == 2
     assert capsys.readouterr().err.startswith("error: there is not enough memory")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("--total-timesteps", "--timesteps"), ("--name=x", "--run-name"), ("--models_dir", "--models-dir")],
+)
+def test_an_unknown_option_names_the_nearest_one(given: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A user who has other tools' words in mind finds the option without reading all of the help."""
+    with pytest.raises(SystemExit):
+        train_ppo.main([given])
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_an_unknown_option_that_is_like_none_names_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """A guess that helps nobody is left out."""
+    with pytest.raises(SystemExit):
+        train_ppo.main(["--zzzzzz"])
+    assert "did you mean" not in capsys.readouterr().err
