@@ -87,6 +87,7 @@ def test_it_tells_what_the_run_was(page: Path, trained: Path) -> None:
         f"python -m training.train_ppo --resume lap --timesteps 80000 --models-dir {trained / 'models'}",
         f"python -m training.evaluate --model {best}",
         f"python -m training.export_onnx --model {best}",
+        f"python -m training.race_page --model {best}",
         f"tensorboard --logdir {trained / 'logs'} --samples_per_plugin images=100",
     ):
         assert text in content, text

@@ -151,8 +151,10 @@ def _cards(log: RunLog, records: Sequence[Recording]) -> list[dict[str, str]]:
         cards.append({"name": "clean laps in the last evaluation", "value": value})
     reversals, off_road = log.curve("eval/steer_reversals_per_sec"), log.curve("eval/off_track_share")
     if reversals is not None and off_road is not None:
-        value = f"{reversals.values[-1]:.1f} reversals/s, {off_road.values[-1]:.1%} off the road"
-        cards.append({"name": "how it drove in the last evaluation", "value": value})
+        cards.append(
+            {"name": "reversals of the steering in the last evaluation", "value": f"{reversals.values[-1]:.1f}/s"}
+        )
+        cards.append({"name": "of the last evaluation off the road", "value": f"{off_road.values[-1]:.1%}"})
     pace = log.curve("reward/progress") or completion
     if pace is not None:
         minutes = log.minutes
@@ -194,6 +196,7 @@ def _commands(run: str, record: dict[str, Any], logs_dir: Path, models_dir: Path
     lines |= {
         "Measure it": ["python", "-m", "training.evaluate", "--model", model, *tracks],
         "Watch it drive": ["python", "-m", "training.watch", "--model", model, *tracks],
+        "Race it in the browser": ["python", "-m", "training.race_page", "--model", model, *tracks, "--serve"],
         "Make a video of its best lap": [
             *("python", "-m", "training.evaluate", "--model", model, "--video", "lap.mp4", *tracks),
         ],
