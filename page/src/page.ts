@@ -16,7 +16,7 @@ import { defaultPreferences } from "./screens/preferences.js";
 import { show } from "./screens/screens.js";
 import { forgetLap, keepLap, keptLap } from "./storage/best_laps.js";
 import { bestLapOf, parseRecording, type RecordedLap, recordingText } from "./storage/recording_file.js";
-import { timeText } from "./words.js";
+import { medalFor, timeText } from "./words.js";
 
 const TITLES: Readonly<Record<Mode, string>> = { watch: "Watch", race: "Race", trial: "Time trial" };
 const RULES: Readonly<Record<Mode, Rules>> = {
@@ -120,8 +120,9 @@ export class Page {
   private timeTrial(session: Session, loaded: LoadedTrack, notes: string[]): TimeTrial {
     const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
     return new TimeTrial(session, 0, this.ownBest(loaded, notes), fromFile, (best) => {
-      const text = recordingText(best.recording, loaded, this.library.data);
-      this.screen?.say(bestLapNews(best.lap.last - best.lap.first, keepLap(loaded.entry, text)));
+      const ticks = best.lap.last - best.lap.first;
+      const isKept = keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data));
+      this.screen?.say(bestLapNews(ticks, medalFor(ticks, loaded.entry.parTicks), isKept));
     });
   }
 

@@ -284,9 +284,8 @@ export class DriveScreen implements SessionListener {
   /** The time to beat. */
   private target(): { name: string; ticks: number } | null {
     const { trial, session } = this.setup;
-    if (trial !== null) {
-      return trial.ghost === null ? null : { name: "To beat", ticks: trial.ghost.path.ticks };
-    }
+    const ghost = trial?.ghost ?? null;
+    if (ghost !== null) return { name: "To beat", ticks: ghost.path.ticks };
     const gold = session.loaded.entry.parTicks?.gold;
     return gold === undefined ? null : { name: "Gold", ticks: gold };
   }
@@ -366,7 +365,7 @@ export class DriveScreen implements SessionListener {
 }
 
 /** What is said of a lap that is the best. */
-export function bestLapNews(ticks: number, isKept: boolean): string {
-  const lap = `Best lap: ${timeText(ticks)} s.`;
+export function bestLapNews(ticks: number, medal: string | null, isKept: boolean): string {
+  const lap = `Best lap: ${timeText(ticks)} s${medal === null ? "" : `, a ${medal} medal`}.`;
   return isKept ? lap : `${lap} It could not be kept: the browser's storage is full or refused. Save it as a file.`;
 }

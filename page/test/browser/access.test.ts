@@ -41,6 +41,17 @@ describe.skipIf(BROWSER === null)("access in a browser", () => {
     await opened.close();
   });
 
+  it("what goes wrong is seen on a phone, however far down the menu one is", async () => {
+    const low = { ...PHONE, viewport: { width: 390, height: 400 } };
+    const opened = await Opened.open(browser, low, (site) => site.remove("drivers/pretrained.onnx"));
+    const { page } = opened;
+    await page.click("button[value=race]");
+    await page.waitForSelector("#alert", { state: "visible" });
+    expect(await page.evaluate(() => scrollY)).toBeGreaterThan(200);
+    expect((await page.locator("#alert").boundingBox())!.y).toBeGreaterThanOrEqual(0);
+    await opened.close();
+  });
+
   it("is driven by keyboard alone, from the menu and back", async () => {
     const opened = await Opened.open(browser);
     const { page } = opened;

@@ -25,6 +25,7 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
     const opened = await Opened.open(browser);
     await opened.choose("track-01", []);
     await opened.begin("trial");
+    expect(await opened.page.locator("#target-name").innerText()).toBe("Gold");
     expect(await opened.page.locator("[data-command=save]").isDisabled()).toBe(true);
     const ticks = await driveLap(opened.page);
     await opened.page.waitForSelector("[data-command=save]:enabled");
