@@ -9,6 +9,7 @@ import type { Command } from "./input/commands.js";
 import { Controls } from "./input/controls.js";
 import { Person } from "./input/person.js";
 import { type Library, type LoadedTrack, messageOf } from "./loading.js";
+import { namedIn } from "./screens/address.js";
 import { bestLapNews, DriveScreen } from "./screens/drive.js";
 import { showHelp } from "./screens/help.js";
 import { type Choice, Menu, type Mode } from "./screens/menu.js";
@@ -56,6 +57,17 @@ export class Page {
       this.menu.draw();
     }, new AbortController().signal);
     this.showMenu();
+    addEventListener("hashchange", () => this.takeAddress());
+    this.takeAddress();
+  }
+
+  /** Choose what the page's address names; on a drive, that is for later. */
+  private takeAddress(): void {
+    const named = namedIn(location.hash, this.library.data);
+    if (named.trackId !== null || named.drivers !== null) this.menu.choose(named);
+    if (named.unknown.length > 0) {
+      this.tell("alert", `The page's address names ${named.unknown.join(", ")}, which this page does not have.`);
+    }
   }
 
   private obey(command: Command): void {
@@ -156,7 +168,7 @@ export class Page {
       const { recording, entry } = parseRecording(await file.text(), this.library.data);
       const best = bestLapOf(recording, await this.library.track(entry.id));
       this.loadedLaps.set(entry.fingerprint, best);
-      this.menu.choose(entry.id);
+      this.menu.choose({ trackId: entry.id });
       const time = timeText(best.lap.last - best.lap.first);
       this.tell(
         "status",

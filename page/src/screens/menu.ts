@@ -9,6 +9,7 @@ import { palette } from "../drawing/palette.js";
 import { pixelOf } from "../drawing/view.js";
 import { type Library, messageOf } from "../loading.js";
 import { medalFor, timeText } from "../words.js";
+import { fragmentOf, type Named } from "./address.js";
 
 /** What can be done with a track and drivers. */
 export const MODES = ["watch", "race", "trial"] as const;
@@ -41,7 +42,7 @@ export class Menu {
     within(byId("drivers", HTMLElement), ".cards", HTMLElement).append(
       ...drivers.map((driver, index) => driverCard(driver, index === 0)),
     );
-    this.form.addEventListener("change", () => this.refresh());
+    this.form.addEventListener("change", () => this.choose({}));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       const mode = MODES.find((name) => name === (event.submitter as HTMLButtonElement | null)?.value) ?? "race";
@@ -57,12 +58,15 @@ export class Menu {
     this.refresh();
   }
 
-  /** Choose a track. */
-  choose(trackId: string): void {
-    for (const input of this.form.querySelectorAll<HTMLInputElement>("input[name=track]")) {
-      input.checked = input.value === trackId;
+  /** Choose a track and drivers, as far as they are given, and keep the choice in the page's address. */
+  choose({ trackId = null, drivers = null }: Partial<Named>): void {
+    for (const input of this.form.querySelectorAll<HTMLInputElement>("input[name=track], input[name=driver]")) {
+      const chosen = input.name === "track" ? trackId && [trackId] : drivers?.slice(0, MOST_DRIVERS);
+      if (chosen) input.checked = chosen.includes(input.value);
     }
     this.refresh();
+    const choice = this.chosen();
+    history.replaceState(null, "", fragmentOf(choice.trackId, choice.drivers));
   }
 
   /** Draw the tracks, in the colours of now; only once the menu is shown have they a size. */

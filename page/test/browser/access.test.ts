@@ -52,6 +52,24 @@ describe.skipIf(BROWSER === null)("access in a browser", () => {
     await opened.close();
   });
 
+  it("an address chooses track and drivers, also after a reload, and names what the page lacks", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    const chosen = () =>
+      page.locator("#menu input:checked").evaluateAll((all) => all.map((input) => (input as HTMLInputElement).value));
+    await opened.choose("track-02", ["held"]);
+    await page.reload();
+    await page.waitForSelector("#menu", { state: "visible" });
+    expect(await chosen()).toEqual(["track-02", "held"]);
+    await page.evaluate(() => {
+      location.hash = "#track=track-03&drivers=pretrained,nobody";
+    });
+    await page.waitForSelector("#alert", { state: "visible" });
+    expect(await page.locator("#alert").innerText()).toMatch(/names nobody, which/);
+    expect(await chosen()).toEqual(["track-03", "pretrained"]);
+    await opened.close();
+  });
+
   it("is driven by keyboard alone, from the menu and back", async () => {
     const opened = await Opened.open(browser);
     const { page } = opened;
