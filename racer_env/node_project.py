@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racer_env.errors import RacerError
+from racer_env.json_files import read_json, shown
 
 INSTALL_TIMEOUT_S = 600.0
 START_TIMEOUT_S = 30.0
@@ -23,13 +24,11 @@ class NodeProject:
     Attributes:
         what: What is in it, with an article, as in "the bundled bridge"; it begins the messages.
         folder: The folder.
-        least_node: Oldest major version of Node.js that it runs with.
         error: Exception class to raise.
     """
 
     what: str
     folder: Path
-    least_node: int
     error: type[RacerError]
 
     @property
@@ -41,6 +40,22 @@ class NodeProject:
     def is_installed(self) -> bool:
         """Whether npm has installed what the lock file names."""
         return is_newer(self.installed_mark, [self.folder / "package-lock.json"])
+
+    @property
+    def least_node(self) -> str:
+        """Oldest version of Node.js that it runs with, as in "20.19": what ``engines`` in its ``package.json`` says.
+
+        Raises:
+            RacerError: The file is missing or damaged, or says it in another form than ">=20.19".
+        """
+        path = self.folder / "package.json"
+        package = read_json(path, self.error, "package")
+        engines = package.get("engines") if isinstance(package, dict) else None
+        wanted = engines.get("node") if isinstance(engines, dict) else None
+        least = re.fullmatch(r">=(\d+(\.\d+){0,2})", str(wanted))
+        if least is None:
+            raise self.error(f'package file {path}: engines.node must be like ">=20.19", got {shown(wanted)}')
+        return least[1]
 
     def tool(self, name: str) -> str:
         """Return the path of ``node`` or ``npm``.
@@ -66,8 +81,9 @@ class NodeProject:
             done = subprocess.run(command, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise self.error(f"cannot run {command[0]}: {error}") from error
-        found = re.match(r"v(\d+)\.", done.stdout)
-        if found is None or int(found[1]) < self.least_node:
+        found = re.match(r"v(\d+)\.(\d+)\.(\d+)", done.stdout)
+        least = [int(part) for part in self.least_node.split(".")]
+        if found is None or [int(part) for part in found.groups()] < least:
             version = done.stdout.strip() or "something else"
             raise self.error(f"{self.what} needs Node.js {self.least_node} or later; {command[0]} is {version}")
 

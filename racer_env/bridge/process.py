@@ -26,7 +26,6 @@ INCOMPLETE = ("Cannot find", "SyntaxError")  # in Node.js's words when files of 
 MAX_LAST_WORDS = 5  # lines of its output that an error quotes
 MAX_HEARD = 50  # lines of its output that are kept until it listens
 START_TIMEOUT_S = 30.0
-MIN_NODE = 20
 STOP_TIMEOUT_S = 2.0
 MAX_RESTARTS = 3  # within RESTART_WINDOW_S
 RESTART_WINDOW_S = 600.0
@@ -182,7 +181,7 @@ def install_bridge(say: Callable[[str], None] = lambda text: None) -> None:
 
 
 def _project() -> NodeProject:
-    return NodeProject("the bundled bridge", BRIDGE_DIR, MIN_NODE, BridgeLostError)
+    return NodeProject("the bundled bridge", BRIDGE_DIR, BridgeLostError)
 
 
 def _is_compiled() -> bool:

@@ -9,7 +9,6 @@ from racer_env.errors import PageError
 from racer_env.node_project import NodeProject
 from racer_env.project import PROJECT_ROOT
 
-LEAST_NODE = 20
 SOURCES = PROJECT_ROOT / "page"
 _MARK = ".built-from"  # file in the built page, with the digest of the sources
 # What the page is built from, within the project: its engine is the bridge's, and it shares data with the window.
@@ -33,7 +32,7 @@ def built_page(say: Callable[[str], None]) -> Path:
             f"the page is built from {SOURCES.name}/ in a clone of the project, which pip install leaves out; start "
             "the script in a clone"
         )
-    project = NodeProject("the page", SOURCES, LEAST_NODE, PageError)
+    project = NodeProject("the page", SOURCES, PageError)
     built = SOURCES / "dist"
     if not _is_current(built):
         project.check_node()

@@ -181,6 +181,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package = {
         "name": "bridge",
         "version": "1.0.0",
+        "engines": {"node": ">=20"},
         "scripts": {"build": "node build.mjs"},
         "dependencies": {"dependency": "file:dependency"},
     }
@@ -269,6 +270,7 @@ def test_bridge_that_node_cannot_start_is_installed_anew(
     for path in (tmp_path / "package-lock.json", tmp_path / "tsconfig.json", installed, compiled):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("require('./missing.js')")
+    (tmp_path / "package.json").write_text('{"engines": {"node": ">=20"}}')
     with pytest.raises(BridgeLostError, match="start: Error: Cannot find module.*; the next start installs"):
         BridgeProcess()
     assert not installed.exists()

@@ -24,7 +24,12 @@ writeFileSync("dist/index.html", readFileSync("src/main.ts"));
 """
 
 
-PACKAGE = {"name": "page", "version": "1.0.0", "dependencies": {"dependency": "file:dependency"}}
+PACKAGE = {
+    "name": "page",
+    "version": "1.0.0",
+    "engines": {"node": ">=20.19"},
+    "dependencies": {"dependency": "file:dependency"},
+}
 LOCK = {
     "lockfileVersion": 3,
     "packages": {
@@ -90,7 +95,9 @@ def test_a_built_page_needs_no_node(node_bridge: None, project: Path, monkeypatc
     monkeypatch.setenv("PATH", "")
     assert built_page(lambda text: None) == project / "dist"
     (project / "src" / "main.ts").write_text("two")
-    with pytest.raises(PageError, match="the page needs node, which is not on the PATH; install Node.js 20 or later"):
+    with pytest.raises(
+        PageError, match="the page needs node, which is not on the PATH; install Node.js 20.19 or later"
+    ):
         built_page(lambda text: None)
 
 
@@ -124,10 +131,10 @@ def test_node_that_is_too_old(project: Path, tmp_path: Path, monkeypatch: pytest
     if shell is None:
         pytest.skip("needs a shell")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "node").write_text(f"#!{shell}\necho v18.19.0\n")
+    (tmp_path / "bin" / "node").write_text(f"#!{shell}\necho v20.18.3\n")
     (tmp_path / "bin" / "node").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    with pytest.raises(PageError, match="the page needs Node.js 20 or later; .*node is v18.19.0"):
+    with pytest.raises(PageError, match="the page needs Node.js 20.19 or later; .*node is v20.18.3"):
         built_page(lambda text: None)
 
 
