@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from racer_env.errors import RacerError
-from racer_env.node_project import NodeProject
+from racer_env.node_project import INSTALL_TIMEOUT_S, NodeProject
 from racer_env.project import PROJECT_ROOT
 
 
@@ -83,3 +83,17 @@ def test_the_page_needs_what_its_bundler_needs() -> None:
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
     oldest = lock["packages"]["node_modules/vite"]["engines"]["node"].split(" ")[0]
     assert oldest.removeprefix("^").removesuffix(".0") == NodeProject("the page", folder, RacerError).least_node
+
+
+@pytest.mark.parametrize("folder", ["bridge", "page"])
+def test_a_registry_that_is_silent_is_asked_again(folder: str) -> None:
+    """And given up in npm's words, before the installation is ended."""
+    path = PROJECT_ROOT / folder / ".npmrc"
+    if not path.is_file():
+        pytest.skip(f"needs {folder}/")
+    lines = [line.partition("=") for line in path.read_text(encoding="utf-8").splitlines()]
+    wait = {name: int(value) for name, _, value in lines if name.startswith("fetch-")}
+    retries = wait["fetch-retries"]
+    longest_ms = (retries + 1) * wait["fetch-timeout"] + retries * wait["fetch-retry-maxtimeout"]
+    assert retries >= 2
+    assert longest_ms / 1000 < INSTALL_TIMEOUT_S
