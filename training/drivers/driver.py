@@ -1,6 +1,6 @@
 """A driver: something that maps observations to actions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,3 +61,15 @@ class Driver:
     def __call__(self, observations: Observations) -> Actions:
         """Return actions (N, 3) for raw observations (N, 14)."""
         return self.act(observations)
+
+
+def labels_of(drivers: Sequence[Driver]) -> list[str]:
+    """Return what people read of each driver; no two are equal."""
+    labels: list[str] = []
+    for driver in drivers:
+        label, number = driver.label, 1
+        while label in labels:
+            number += 1
+            label = f"{driver.label} ({number})"
+        labels.append(label)
+    return labels

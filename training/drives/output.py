@@ -11,7 +11,7 @@ import numpy as np
 from racer_env.config import AiConfig
 from racer_env.contract import REWARD_COMPONENTS
 from racer_env.tracks import Track
-from training.drivers.driver import Driver
+from training.drivers.driver import Driver, labels_of
 from training.drivers.scripted import scripted_driver
 from training.drives.plots import save_plots
 from training.drives.recording import Drive, Recording, load_recording, path_for, record_episode, save_recordings
@@ -93,17 +93,12 @@ def show_evaluations(
     options: EvaluationOptions, evaluations: Sequence[Evaluation], tracks: Sequence[Track], tell: Callable[[str], None]
 ) -> None:
     """Write what --record, --video and --plot ask for, from drivers that have just driven; see ``show``."""
-    labels = _apart([evaluation.driver.label for evaluation in evaluations])
+    labels = labels_of([evaluation.driver for evaluation in evaluations])
     driven = [
         driven_by(label, tracks, one.from_line, one.course.config)
         for label, one in zip(labels, evaluations, strict=True)
     ]
     show(options, driven, tell)
-
-
-def _apart(labels: list[str]) -> list[str]:
-    """Return distinct names, even if two drivers have the same label."""
-    return [label if label not in labels[:index] else f"{label} (2)" for index, label in enumerate(labels)]
 
 
 def show(options: EvaluationOptions, driven: Sequence[Driven], tell: Callable[[str], None]) -> None:

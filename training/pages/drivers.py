@@ -67,18 +67,6 @@ def _page_driver(name: str, options: PageOptions, is_first: bool, tracks: Sequen
     return PageDriver(replace(driver, given=name), content, data.algorithm.name)
 
 
-def labels_of(drivers: Sequence[Driver]) -> list[str]:
-    """Return what people read of each driver; no two are equal."""
-    labels: list[str] = []
-    for driver in drivers:
-        label, number = driver.label, 1
-        while label in labels:
-            number += 1
-            label = f"{driver.label} ({number})"
-        labels.append(label)
-    return labels
-
-
 def write_driver(path: Path, content: bytes) -> Driver:
     """Write a driver's file, and return the driver that a page runs.
 

@@ -10,8 +10,9 @@ from racer_env.project import DEFAULT_PHYSICS_PATH
 from racer_env.tracks import Track
 from training.console.messages import command_line, count_of, note, say
 from training.console.parser import DONE
+from training.drivers.driver import labels_of
 from training.pages.building import copy_page
-from training.pages.drivers import PageDriver, labels_of, page_drivers, write_driver
+from training.pages.drivers import PageDriver, page_drivers, write_driver
 from training.pages.folder import check_target, replacing_folder, size_of, write_page
 from training.pages.measuring import PAR_LAPS, Laps, laps_of, par_ticks
 from training.pages.names import file_names

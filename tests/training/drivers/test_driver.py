@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from racer_env.physics import load_physics
-from training.drivers.driver import Driver
+from training.drivers.driver import Driver, labels_of
 from training.drivers.loading import load_driver
 from training.drivers.scripted import scripted_driver
 
@@ -34,3 +34,10 @@ def test_loaded_drivers_know_what_the_user_named(tmp_path: Path) -> None:
         "pretrained",
         "scripted",
     ]
+
+
+def test_no_two_drivers_have_one_label() -> None:
+    """Files of one name in several folders have numbers, and none that another one is called by."""
+    names = ("a/best.zip", "b/best.zip", "best (2).zip", "c/best.zip", "scripted")
+    labels = labels_of([Driver(name, scripted_driver, given=name) for name in names])
+    assert labels == ["best", "best (2)", "best (2) (2)", "best (3)", "scripted"]

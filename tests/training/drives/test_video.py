@@ -1,5 +1,6 @@
 """Videos of a lap: as many frames as it has ticks, of the right size, in both formats."""
 
+import shutil
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -8,6 +9,7 @@ import pytest
 from PIL import Image
 
 from racer_env.errors import ConfigError
+from racer_env.project import PRETRAINED_DRIVER
 from racer_env.rendering.painter import Painter
 from racer_env.tracks import Track
 from training import evaluate
@@ -131,6 +133,20 @@ def test_several_drivers_are_in_one_video(
     said = "31 frames at 30 a second; as a ghost pretrained (no lap)\n"
     assert said in capsys.readouterr().out
     assert path.is_file()
+
+
+def test_ghosts_of_one_name_are_told_apart(
+    tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As where files and their folders have the same names."""
+    copies = [tmp_path / place / "theirs" / "driver.onnx" for place in ("here", "there")]
+    for path in copies:
+        path.parent.mkdir(parents=True)
+        shutil.copyfile(PRETRAINED_DRIVER, path)
+    arguments = ["--laps", "1", "--track-id", "track-01", "--config", short_config, "--video", str(tmp_path / "it.gif")]
+    assert evaluate.main(["--model", "scripted", *map(str, copies), *arguments]) == 0
+    said = "31 frames at 30 a second; as ghosts theirs/driver.onnx (no lap), theirs/driver.onnx (2) (no lap)\n"
+    assert said in capsys.readouterr().out
 
 
 def test_a_lap_as_a_trail(recording: Recording) -> None:
