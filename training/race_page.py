@@ -7,6 +7,7 @@ from training.console.parser import leave, run_script
 from training.console.warm_up import WarmUp
 from training.pages.building import built_page
 from training.pages.options import PageOptions, check_options, parse_options
+from training.pages.serving import check_port
 from training.pages.tracks import page_tracks
 
 NEEDS = ("onnx", "onnxruntime")
@@ -20,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _make(options: PageOptions) -> int:
     check_options(options)
+    if options.serve:
+        check_port(options.port)
     tracks = page_tracks(options)
     built = built_page(say)
     with WarmUp(tracks[0], later=KERNELS):

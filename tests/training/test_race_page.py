@@ -257,6 +257,17 @@ def test_other_physics_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     assert race_page.main([*arguments, "--any-physics"]) == 0
 
 
+def test_a_port_that_is_taken_is_noticed_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before any driver is loaded; one line and exit code 2, and no page."""
+    with make_server(tmp_path, 0) as server:
+        port = str(server.server_address[1])
+        where = ["--output-dir", str(tmp_path / "page"), "--serve", "--port", port]
+        assert race_page.main(["--model", "missing", *where]) == 2
+    out, error = capsys.readouterr()
+    assert error.startswith(f"error: cannot listen on port {port}: ")
+    assert (out, error.count("\n"), names_in(tmp_path)) == ("", 1, [])
+
+
 def test_a_page_that_cannot_be_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

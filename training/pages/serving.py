@@ -70,6 +70,15 @@ def make_server(folder: Path, port: int) -> http.server.ThreadingHTTPServer:
         raise PageError(f"cannot listen on port {port}: {error}; leave --port out for a free one") from error
 
 
+def check_port(port: int) -> None:
+    """Make sure that a port can be listened on, before a page is made for it.
+
+    Raises:
+        PageError: The port is taken or not allowed.
+    """
+    make_server(Path(), port).server_close()
+
+
 class _Server(http.server.ThreadingHTTPServer):
     """A server that ends with its process, and shares its port with no other one."""
 

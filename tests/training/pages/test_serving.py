@@ -1,6 +1,7 @@
 """A page is served to this machine alone, with the kinds of its files, until Ctrl-C."""
 
 import http.client
+import os
 import signal
 import subprocess
 import sys
@@ -94,14 +95,48 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
             make_server(tmp_path, taken)
 
 
+def started(page: Path, browser: str, opens_browser: bool) -> "subprocess.Popen[str]":
+    """Serve a page in a process of its own, where the system's browser is a program of ours."""
+    script = "from pathlib import Path; from training.pages.serving import serve; "
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{script}serve(Path({str(page)!r}), 0, {opens_browser})"],
+        cwd=PROJECT_ROOT,
+        env={**os.environ, "BROWSER": browser},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> str:
+    """A browser that gets what it is sent to, says so, and presses Ctrl-C."""
+    path = tmp_path / "browser"
+    path.write_text(
+        f"#!{sys.executable}\nimport os, signal, sys, urllib.request\n"
+        "print(sys.argv[1], urllib.request.urlopen(sys.argv[1]).status, flush=True)\n"
+        "os.kill(os.getppid(), signal.SIGINT)\n"
+    )
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs scripts that are programs")
+def test_the_system_s_browser_opens_it(tmp_path: Path, browser: str) -> None:
+    """At the address that is printed, and when the page answers."""
+    process = started(make_built(tmp_path / "page"), browser, True)
+    try:
+        out, error = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    url = out.split(" at ")[1].split(";")[0]
+    assert (out.splitlines()[1:], error) == ([f"{url} 200", "ended"], "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a signal that is Ctrl-C")
 def test_ctrl_c_is_its_end(tmp_path: Path) -> None:
     """An orderly one: exit code 0, nothing on stderr."""
-    script = (
-        f"from training.pages.serving import serve; from pathlib import Path; serve(Path({str(tmp_path)!r}), 0, False)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=PROJECT_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = started(tmp_path, "", False)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert " to this machine at http://127.0.0.1:" in line
