@@ -92,6 +92,14 @@ def test_the_bundled_bridge_needs_a_clone(python: Path, tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
+def test_a_page_needs_a_clone(python: Path, tmp_path: Path) -> None:
+    """Which is said in one line, before anything is driven."""
+    result = run(python, tmp_path, "-m", "training.race_page", "--output-dir", "page")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: the page is built from page/ in a clone of the project")
+    assert (result.stdout, result.stderr.count("\n"), list(tmp_path.iterdir())) == ("", 1, [])
+
+
 def test_what_is_imported_is_installed_in_the_ranges_of_the_requirements() -> None:
     """So that a range stands in both files alike."""
     project = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
