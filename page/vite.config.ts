@@ -10,6 +10,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   test: {
+    globalSetup: ["test/browser/profiles.ts"],
     include: ["test/**/*.test.ts"],
     maxWorkers: 2, // the game keeps real time, so a browser needs a core
     testTimeout: 120_000,

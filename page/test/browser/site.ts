@@ -1,9 +1,8 @@
 /** A page to test: the built scripts with drivers and tracks, served on the loopback under a path. */
 
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parsePageData } from "../../src/data.js";
@@ -23,55 +22,62 @@ const TYPES: Record<string, string> = {
 /** The page's data in these tests. */
 export const PAGE = parsePageData(JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8")));
 
-/** A folder with the page, and a server for it. */
+/** Where files of the page come from that its build does not make. */
+const SOURCES: Record<string, string> = {
+  ...Object.fromEntries(PAGE.tracks.map(({ file }) => [file, file])),
+  [PAGE.tracks[3].file]: "page/test/data/generated.json",
+  "drivers/pretrained.onnx": "models/pretrained/driver.onnx",
+  "physics.json": "physics.json",
+};
+
+/** A page whose files a test may change, and a server for it; they are changed in memory alone. */
 export class Site {
-  readonly folder = mkdtempSync(join(tmpdir(), "race-page-"));
+  /** Files by their names; null for one that is removed. */
+  private readonly changed = new Map<string, string | null>([["page.json", JSON.stringify(PAGE)]]);
   private server: Server | null = null;
 
   constructor() {
-    const built = join(PROJECT, "page/dist");
-    if (!existsSync(join(built, "index.html")))
-      throw new Error("page/dist is missing; run `npm run build` in page/ first");
-    cpSync(built, this.folder, { recursive: true });
-    cpSync(join(PROJECT, "tracks"), join(this.folder, "tracks"), { recursive: true });
-    cpSync(join(PROJECT, "page/test/data/generated.json"), join(this.folder, PAGE.tracks[3].file));
-    cpSync(join(PROJECT, "models/pretrained/driver.onnx"), join(this.folder, "drivers/pretrained.onnx"));
-    cpSync(join(PROJECT, "physics.json"), join(this.folder, "physics.json"));
-    this.write("page.json", JSON.stringify(PAGE));
+    if (this.read("index.html") === null) throw new Error("page/dist is missing; run `npm run build` in page/ first");
   }
 
   /** Replace a file of the page. */
-  write(name: string, content: string | Uint8Array): void {
-    writeFileSync(join(this.folder, name), content);
+  write(name: string, content: string): void {
+    this.changed.set(name, content);
   }
 
   /** Remove a file of the page. */
   remove(name: string): void {
-    rmSync(join(this.folder, name));
+    this.changed.set(name, null);
   }
 
   /** Serve the page; return its address. */
-  async start(port = 0): Promise<string> {
+  async start(): Promise<string> {
     const server = createServer((request, response) => {
       const path = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname);
       const name = path === PREFIX ? "index.html" : normalize(path.slice(PREFIX.length));
-      const file = join(this.folder, name);
-      if (!path.startsWith(PREFIX) || name.startsWith("..") || !existsSync(file)) {
+      const content = path.startsWith(PREFIX) && !name.startsWith("..") ? this.read(name) : null;
+      if (content === null) {
         response.writeHead(404).end();
         return;
       }
-      response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
-      response.end(readFileSync(file));
+      response.writeHead(200, { "content-type": TYPES[extname(name)] ?? "application/octet-stream" });
+      response.end(content);
     });
-    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     this.server = server;
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`;
   }
 
-  /** End the server and remove the folder. */
+  /** End the server. */
   stop(): void {
     this.server?.closeAllConnections();
     this.server?.close();
-    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private read(name: string): string | Uint8Array | null {
+    const changed = this.changed.get(name);
+    if (changed !== undefined) return changed;
+    const path = join(PROJECT, SOURCES[name] ?? `page/dist/${name}`);
+    return existsSync(path) ? readFileSync(path) : null;
   }
 }
