@@ -24,24 +24,27 @@ class Progress:
     def see(self, arc_length: float) -> None:
         """Take a tick, after which the car is at an arc length."""
         self.tick += 1
-        self._move_to(arc_length)
+        half = self._length / 2
+        self.distance += (arc_length - self._arc_length + half) % self._length - half
+        self._arc_length = arc_length
         cells = math.floor(self.distance / CELL) + 1
         self._reached.extend([self.tick] * (cells - len(self._reached)))
 
-    def lose_lap(self, arc_length: float) -> None:
-        """Note that the car has been put at an arc length, and that its running lap does not count."""
-        self._move_to(arc_length)
-        self.distance -= self._length
+    def lose_lap(self, arc_length: float, laps: int) -> None:
+        """Note that the car has been put at an arc length, before the line that begins its next lap.
+
+        Args:
+            arc_length: Where it is now, in units.
+            laps: Number of laps that it has completed.
+        """
+        self._arc_length = arc_length
+        self.distance = (laps - 1) * self._length + arc_length
+        del self._reached[max(math.floor(self.distance / CELL) + 1, 0) :]
 
     def tick_at(self, distance: float) -> int | None:
         """Return the tick at which a distance was first reached; None where it was not, or lies before the start."""
         cell = math.floor(distance / CELL)
         return self._reached[cell] if 0 <= cell < len(self._reached) else None
-
-    def _move_to(self, arc_length: float) -> None:
-        half = self._length / 2
-        self.distance += (arc_length - self._arc_length + half) % self._length - half
-        self._arc_length = arc_length
 
 
 def gap_ticks(own: Progress, other: Progress) -> int | None:

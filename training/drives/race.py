@@ -162,7 +162,7 @@ class Race:
         start = start_at(self.track.geometry, self._arc_length_of(car))
         self._begin(car, start)
         self.cars[car].put_back(self._simulator.cars[car], self._simulator.observations[car], self.track.physics)
-        self._progress[car].lose_lap(self._arc_length_of(car))
+        self._progress[car].lose_lap(self._arc_length_of(car), len(self.cars[car].stopwatch.laps))
 
     def gaps(self, car: int) -> list[float | None]:
         """Return the seconds by which each car is behind a car, negative for those ahead; None where unknown."""

@@ -27,10 +27,11 @@ export class Progress {
     for (let next = this.reached.length; next <= cell; next++) this.reached[next] = tick;
   }
 
-  /** The car has been put at an arc length, and has lost the lap that it was on. */
-  loseLap(arcLength: number): void {
-    this.distance += this.shortWay(arcLength - this.arcLength) - this.trackLength;
+  /** The car has been put at an arc length, before the line that begins its next lap after so many completed ones. */
+  loseLap(arcLength: number, laps: number): void {
+    this.distance = (laps - 1) * this.trackLength + arcLength;
     this.arcLength = arcLength;
+    this.reached.length = Math.min(this.reached.length, Math.max(0, Math.floor(this.distance / CELL) + 1));
   }
 
   /** The tick at which a distance was first reached; null where it was not yet, or lies before the start. */

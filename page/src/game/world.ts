@@ -57,7 +57,7 @@ export class World {
     const placement: Placement = [simulation.cars.arcLength[car], 0, 0, 0];
     simulation.place(car, placement);
     this.timers[car].begin(simulation.cars.lap[car]);
-    this.progress[car].loseLap(simulation.cars.arcLength[car]);
+    this.progress[car].loseLap(simulation.cars.arcLength[car], this.timers[car].laps.length);
     this.poses.jump(car);
     return startState(this.track.geometry, placement);
   }

@@ -32,8 +32,18 @@ it("knows no gap behind the start", () => {
   expect(gapTicks(behind, ahead, 10)).toBeNull();
 });
 
-it("loses a lap", () => {
-  const progress = driven(4, 30);
-  progress.loseLap(22);
-  expect(progress.distance).toBe(22);
+it("loses a lap, and no second one where that happens again", () => {
+  const progress = driven(4, 60);
+  for (let i = 0; i < 2; i++) {
+    progress.loseLap(42, 2);
+    expect(progress.distance).toBe(142);
+  }
+});
+
+it("forgets when it was where on a lost lap", () => {
+  const progress = driven(4, 20);
+  progress.loseLap(80, 0);
+  for (let tick = 21; tick <= 40; tick++) progress.see(tick, (80 + 4 * (tick - 20)) % LENGTH);
+  expect(progress.distance).toBe(60);
+  expect(gapTicks(driven(0.5, 40), progress, 40)).toBe(40 - 30); // 5 ticks to the line, and 5 more to 20 units
 });

@@ -77,6 +77,14 @@ describe("a race", () => {
     expect(session.standings()[0].car).toBe(0);
   });
 
+  it("takes one lap, however often a car is put back on it", async () => {
+    await run(session, COUNTDOWN + 200);
+    for (let i = 0; i < 3; i++) session.resetToRoad(1);
+    const { distance } = session.world.progress[1];
+    expect(distance).toBeLessThan(0);
+    expect(distance).toBeGreaterThan(-LOADED.track.geometry.totalLength);
+  });
+
   it("puts no car back before the start", () => {
     session.resetToRoad(0);
     expect(session.world.timers[0].isOutLap).toBe(false);

@@ -38,9 +38,20 @@ def test_no_gap_is_known_before_the_start() -> None:
 
 
 def test_a_lost_lap_is_driven_again() -> None:
-    """The car falls back by a lap, whatever way it is put back to the road."""
-    progress = driven(10.0, 150)
-    progress.lose_lap(502.0)
-    assert progress.distance == pytest.approx(502.0)
-    rival = driven(10.0, 150)
-    assert gap_ticks(progress, rival) == pytest.approx(100, abs=1)
+    """The car falls back by a lap, whatever way it is put back to the road, and by no more if that happens again."""
+    progress = driven(10.0, 250)
+    for _ in range(2):
+        progress.lose_lap(502.0, 2)
+        assert progress.distance == pytest.approx(1502.0)
+    assert gap_ticks(progress, driven(10.0, 250)) == pytest.approx(100, abs=1)
+
+
+def test_when_a_car_was_where_on_a_lost_lap_is_forgotten() -> None:
+    """So that the gap of one behind counts from the lap that is driven instead."""
+    progress = driven(10.0, 90)
+    progress.lose_lap(900.0, 0)
+    for tick in range(1, 61):
+        progress.see((900.0 + 10.0 * tick) % LENGTH)
+    assert progress.distance == pytest.approx(500.0)
+    slow = driven(2.0, 150)
+    assert gap_ticks(slow, progress) == pytest.approx(150 - (90 + 10 + 30), abs=1)  # 10 ticks to the line, 30 to 300
