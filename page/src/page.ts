@@ -12,7 +12,7 @@ import { type Library, type LoadedTrack, messageOf } from "./loading.js";
 import { namedIn } from "./screens/address.js";
 import { bestLapNews, DriveScreen } from "./screens/drive.js";
 import { showHelp } from "./screens/help.js";
-import { type Choice, Menu, type Mode } from "./screens/menu.js";
+import { type Choice, Menu, MOST_IN_RACE, type Mode } from "./screens/menu.js";
 import { defaultPreferences } from "./screens/preferences.js";
 import { show } from "./screens/screens.js";
 import { forgetLap, keepLap, keptLap } from "./storage/best_laps.js";
@@ -25,7 +25,6 @@ const RULES: Readonly<Record<Mode, Rules>> = {
   race: { hasCountdown: true, laps: 3 },
   trial: { hasCountdown: false, laps: null },
 };
-const MOST_IN_RACE = 5; // drivers beside a person
 
 /** Runs the page. */
 export class Page {
@@ -58,6 +57,7 @@ export class Page {
     }, new AbortController().signal);
     this.showMenu();
     addEventListener("hashchange", () => this.takeAddress());
+    addEventListener("popstate", () => this.screen !== null && this.showMenu()); // the browser's Back
     this.takeAddress();
   }
 
@@ -83,6 +83,7 @@ export class Page {
     try {
       const loaded = await this.library.track(choice.trackId);
       const drivers = choice.mode === "trial" ? [] : await this.drivers(choice);
+      history.pushState(null, "");
       this.drive(choice, loaded, drivers);
     } catch (error) {
       this.showMenu(error);
@@ -110,16 +111,17 @@ export class Page {
     const session = new Session(loaded, [...own, ...drivers], RULES[choice.mode]);
     const notes: string[] = [];
     const trial = choice.mode === "trial" ? this.timeTrial(session, loaded, notes) : null;
-    if (drivers.length < choice.drivers.length && choice.mode === "race") {
-      notes.push(`A race takes ${MOST_IN_RACE} drivers; the others are left out.`);
-    }
+    if (person !== null) notes.push(...this.howToDrive(choice.mode));
     this.screen?.close();
     show("drive");
     const { preferences } = this;
     const { physics } = this.library;
     const setup = { title: TITLES[choice.mode], session, physics, person, trial, controls, preferences };
     const screen = new DriveScreen(setup, {
-      leave: (error) => this.showMenu(error),
+      leave: (error) => {
+        this.showMenu(error);
+        history.back();
+      },
       restart: () => this.drive(choice, loaded, drivers),
       save: () => this.save(trial, loaded),
     });
@@ -129,11 +131,21 @@ export class Page {
     globalThis.racer.session = session;
   }
 
+  /** How to drive, once; on a phone there are no keys. */
+  private howToDrive(mode: Mode): string[] {
+    if (this.preferences.wasTold) return [];
+    this.preferences.wasTold = true;
+    const how = matchMedia("(pointer: coarse)").matches
+      ? "Slide at the left to steer, hold Go at the right."
+      : "Arrow keys or W A S D drive, R puts the car back on the road, ? helps.";
+    return mode === "trial" ? [how, "The clock starts when you do."] : [how];
+  }
+
   private timeTrial(session: Session, loaded: LoadedTrack, notes: string[]): TimeTrial {
     const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
     return new TimeTrial(session, 0, this.ownBest(loaded, notes), fromFile, (best) => {
       const ticks = best.lap.last - best.lap.first;
-      const isKept = keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data));
+      const isKept = keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data), ticks);
       this.screen?.say(bestLapNews(ticks, medalFor(ticks, loaded.entry.parTicks), isKept));
     });
   }

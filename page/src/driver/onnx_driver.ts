@@ -35,9 +35,10 @@ export class OnnxDriver implements Driver {
     try {
       session = await ort.InferenceSession.create(bytes, { executionProviders: ["wasm"] });
     } catch (error) {
-      throw new InputError(
-        `The driver "${label}" cannot be loaded: its file is damaged or no ONNX file (${short(error)}).`,
-      );
+      if (short(error).includes("no available backend")) {
+        throw new InputError("What computes drivers, a WebAssembly file in assets/, is missing, damaged or refused.");
+      }
+      throw new InputError(`The driver "${label}" cannot be loaded: its file is damaged or no ONNX file.`);
     }
     const driver = new OnnxDriver(session, label);
     await driver.decide(new Float64Array(OBSERVATION_SIZE), new Float64Array(ACTION_SIZE));

@@ -15,6 +15,8 @@ const GAP_AFTER = 5; // units into a lap before which a gap says nothing
 export interface Ghost {
   /** Whose lap it is, such as "your best lap". */
   readonly label: string;
+  /** Whether it is the person's own. */
+  readonly isOwn: boolean;
   readonly path: LapPath;
 }
 
@@ -43,7 +45,7 @@ export class TimeTrial implements SessionListener {
     private readonly onBest: (lap: RecordedLap) => void,
   ) {
     this.best = own;
-    this.ghost = own === null ? null : ghostOf(own, OWN);
+    this.ghost = own === null ? null : ghostOf(own);
     if (loaded !== null) this.ghost = ghostOf(loaded, `the lap of ${loaded.recording.driver}`);
     this.recorder = new Recorder(stateOf(this.cars, car));
     this.progress = this.begun();
@@ -62,7 +64,7 @@ export class TimeTrial implements SessionListener {
     if (!lap.isClean || (this.best !== null && lap.ticks >= this.best.lap.last - this.best.lap.first)) return;
     const drive = this.recorder.drive(stateOf(this.cars, car));
     this.best = bestLapOf({ driver: "you", drive }, this.session.loaded);
-    if (this.ghost === null || lap.ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best, OWN);
+    if (this.ghost === null || lap.ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best);
     this.onBest(this.best);
   }
 
@@ -98,6 +100,6 @@ export class TimeTrial implements SessionListener {
   }
 }
 
-function ghostOf({ replay, lap }: RecordedLap, label: string): Ghost {
-  return { label, path: replay.path(lap) };
+function ghostOf({ replay, lap }: RecordedLap, label = OWN): Ghost {
+  return { label, isOwn: label === OWN, path: replay.path(lap) };
 }

@@ -15,6 +15,12 @@ export class Person implements Controller {
 
   constructor(private readonly wish: () => Wish) {}
 
+  /** Whether the person asks for anything now. */
+  get isActive(): boolean {
+    const { steer, throttle, brake } = this.wish();
+    return steer !== 0 || throttle !== 0 || brake !== 0;
+  }
+
   act({ speed }: Senses, action: Float64Array): void {
     const { steer, throttle, brake } = this.wish();
     const assisted = this.assist.step(steer, speed); // also while it is off, so that it takes over smoothly

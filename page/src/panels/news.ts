@@ -2,7 +2,8 @@
 
 import { byId } from "../dom.js";
 
-const SHOWN_MS = 4000;
+const SHOWN_MS = 4000; // at least
+const MS_PER_CHARACTER = 70; // to read it
 
 /** The line's element. */
 export class News {
@@ -13,11 +14,11 @@ export class News {
     this.line.textContent = "";
   }
 
-  /** Show a text for some seconds. */
+  /** Show a text for some seconds, for longer where it is long. */
   say(text: string): void {
     clearTimeout(this.timer);
     this.line.textContent = text;
-    this.timer = setTimeout(() => this.close(), SHOWN_MS);
+    this.timer = setTimeout(() => this.close(), Math.max(SHOWN_MS, MS_PER_CHARACTER * text.length));
   }
 
   /** Show nothing. */

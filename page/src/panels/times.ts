@@ -9,8 +9,8 @@ export interface TimesState {
   readonly timer: LapTimer;
   /** Laps of a race; null where there is no end. */
   readonly lapsInRace: number | null;
-  /** Whether all laps are driven. */
-  readonly isFinished: boolean;
+  /** Ticks of the race, once all laps are driven. */
+  readonly finish: number | null;
   /** Ticks behind someone, negative where ahead. */
   readonly gap: { readonly ticks: number; readonly to: string } | null;
   /** A time to beat: its name and its ticks. */
@@ -28,12 +28,12 @@ export class Times {
   private readonly targetName = byId("target-name", HTMLElement);
   private readonly target = byId("target", HTMLElement);
 
-  show({ timer, lapsInRace, isFinished, gap, target }: TimesState): void {
+  show({ timer, lapsInRace, finish, gap, target }: TimesState): void {
     const { laps, best } = timer;
     const number =
       lapsInRace === null ? `${laps.length + 1}` : `${Math.min(laps.length + 1, lapsInRace)} of ${lapsInRace}`;
-    write(this.lap, isFinished ? "Finished" : timer.isOutLap ? "Lap lost: on to the line" : `Lap ${number}`);
-    write(this.clock, timeText(isFinished ? laps.reduce((sum, { ticks }) => sum + ticks, 0) : timer.ticks));
+    write(this.lap, finish !== null ? "Finished" : timer.isOutLap ? "Lap lost: on to the line" : `Lap ${number}`);
+    write(this.clock, timeText(finish ?? timer.ticks));
     write(this.gap, gap === null ? "" : `${gapText(gap.ticks)} to ${gap.to}`);
     this.gap.className = gap === null ? "" : gap.ticks > 0 ? "behind" : "ahead";
     write(this.last, laps.length > 0 ? timeText(laps[laps.length - 1].ticks) : "\u2013");

@@ -10,6 +10,7 @@ import { carColour, onPaletteChange, palette } from "../drawing/palette.js";
 import { type DrawnCar, Stage } from "../drawing/stage.js";
 import { Telemetry } from "../drawing/telemetry.js";
 import { Clock } from "../game/clock.js";
+import { Hints } from "../game/hints.js";
 import type { Session, SessionListener } from "../game/session.js";
 import type { TimeTrial } from "../game/time_trial.js";
 import type { Command } from "../input/commands.js";
@@ -73,6 +74,8 @@ export class DriveScreen implements SessionListener {
   private colours = palette();
   /** Dialogs that are waited for; the game goes on when there is none. */
   private waits = 0;
+  /** Whether the person asked for anything at the last frame. */
+  private wasDriving = false;
   private lastFrame: number | null = null;
   private frames = 0;
 
@@ -87,6 +90,7 @@ export class DriveScreen implements SessionListener {
     this.order = new Order(session, (car) => this.look(car));
     this.camera.mode = preferences.camera;
     session.listeners.push(this);
+    if (session.person !== null) new Hints(session, session.person, (text) => this.say(text));
     this.prepare();
     this.watchOver();
     requestAnimationFrame(this.frame);
@@ -135,7 +139,8 @@ export class DriveScreen implements SessionListener {
   placed(car: number): void {
     this.stage.marks.jump(car);
     this.camera.cut();
-    this.say("Back on the road. This lap does not count.");
+    const isRace = this.setup.session.rules.laps !== null;
+    this.say(`Back on the road. This lap does not count${isRace ? ": there is one more to drive" : ""}.`);
   }
 
   finished(car: number): void {
@@ -175,6 +180,7 @@ export class DriveScreen implements SessionListener {
     if (this.end.signal.aborted) return;
     try {
       this.setup.controls.poll();
+      this.lookAhead();
       if (this.waits === 0) await this.advance(now);
       if (this.end.signal.aborted) return;
       this.draw(this.lastFrame === null ? 0 : (now - this.lastFrame) / 1000);
@@ -187,8 +193,22 @@ export class DriveScreen implements SessionListener {
     requestAnimationFrame(this.frame);
   };
 
+  /** Who begins to steer wants to see where to. */
+  private lookAhead(): void {
+    const { session, person } = this.setup;
+    const isDriving = person?.isActive ?? false;
+    if (isDriving && !this.wasDriving && session.person !== null && session.finishes[session.person] === null) {
+      this.look(session.person);
+    }
+    this.wasDriving = isDriving;
+  }
+
   private async advance(now: number): Promise<void> {
-    const { session } = this.setup;
+    const { session, person, trial } = this.setup;
+    if (trial !== null && session.world.tick === 0 && person?.isActive === false) {
+      this.clock.rest(); // the clock of a time trial starts when the person does
+      return;
+    }
     for (let due = this.clock.due(now); due > 0 && !this.end.signal.aborted; due--) {
       await session.tick();
       if (session.countdown === 0) this.stage.marks.see(session.world.simulation.cars);
@@ -229,8 +249,8 @@ export class DriveScreen implements SessionListener {
     drawMiniMap(this.map, this.outline, dots, this.colours);
     this.telemetry.draw(this.strip, this.colours);
     const timer = world.timers[this.focus];
-    const isFinished = finishes[this.focus] !== null;
-    this.times.show({ timer, lapsInRace: rules.laps, isFinished, gap: this.gap(), target: this.target() });
+    const finish = finishes[this.focus];
+    this.times.show({ timer, lapsInRace: rules.laps, finish, gap: this.gap(), target: this.target() });
     this.lapList.show(timer.laps);
     this.order.show(this.focus);
     const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
@@ -285,7 +305,7 @@ export class DriveScreen implements SessionListener {
   private target(): { name: string; ticks: number } | null {
     const { trial, session } = this.setup;
     const ghost = trial?.ghost ?? null;
-    if (ghost !== null) return { name: "To beat", ticks: ghost.path.ticks };
+    if (ghost !== null) return { name: ghost.isOwn ? "Record" : "To beat", ticks: ghost.path.ticks };
     const gold = session.loaded.entry.parTicks?.gold;
     return gold === undefined ? null : { name: "Gold", ticks: gold };
   }

@@ -2,12 +2,13 @@
 
 import { CentreLine } from "../../../bridge/src/engine/centre_line.js";
 import type { DriverEntry, TrackEntry } from "../data.js";
-import { byId, make, within } from "../dom.js";
+import { byId, make, within, write } from "../dom.js";
 import { wholeView } from "../drawing/camera.js";
 import { Screen } from "../drawing/canvas.js";
 import { palette } from "../drawing/palette.js";
 import { pixelOf } from "../drawing/view.js";
 import { type Library, messageOf } from "../loading.js";
+import { keptTicks } from "../storage/best_laps.js";
 import { medalFor, timeText } from "../words.js";
 import { fragmentOf, type Named } from "./address.js";
 
@@ -23,6 +24,8 @@ export interface Choice {
 }
 
 const MOST_DRIVERS = 6; // as many as there are colours
+/** Drivers beside a person. */
+export const MOST_IN_RACE = MOST_DRIVERS - 1;
 
 /** The menu's elements, filled once. */
 export class Menu {
@@ -94,7 +97,9 @@ export class Menu {
     }
     for (const button of this.form.querySelectorAll<HTMLButtonElement>("button[name=mode]")) {
       button.disabled = button.value !== "trial" && drivers.length === 0;
+      within(button, "span", HTMLElement).textContent = aboutMode(button.value, drivers.length);
     }
+    byId("most", HTMLElement).hidden = this.library.data.drivers.length <= MOST_DRIVERS;
   }
 
   private trackCard(track: TrackEntry, isChosen: boolean): HTMLElement {
@@ -112,7 +117,9 @@ export class Menu {
       return span;
     });
     const par = make("small", "par", track.parTicks === null ? "no par times" : medals);
-    return make("label", "card", [picture, make("b", "", track.name), about, par, input]);
+    const own = make("small");
+    this.drawings.push(() => write(own, ownLine(keptTicks(track), track)));
+    return make("label", "card", [picture, make("b", "", track.name), about, par, own, input]);
   }
 
   private async drawTrack(track: TrackEntry, picture: HTMLCanvasElement, about: HTMLElement): Promise<void> {
@@ -125,11 +132,24 @@ export class Menu {
   }
 }
 
+function aboutMode(mode: string, drivers: number): string {
+  if (mode === "trial") return "You against your own best lap";
+  if (drivers === 0) return "Choose at least one driver for it";
+  if (mode === "watch") return "The drivers side by side, as ghosts";
+  const which = drivers > MOST_IN_RACE ? `the first ${MOST_IN_RACE} of these drivers` : "the drivers";
+  return `You against ${which}: three laps`;
+}
+
 function driverCard(driver: DriverEntry, isChosen: boolean): HTMLElement {
   const input = make("input");
   Object.assign(input, { type: "checkbox", name: "driver", value: driver.name, checked: isChosen });
   const about = driver.algorithm === null ? "algorithm not known" : `trained with ${driver.algorithm}`;
   return make("label", "card", [make("b", "", driver.label), make("small", "", about), make("small", "lap"), input]);
+}
+
+function ownLine(ticks: number | null, track: TrackEntry): string {
+  const medal = ticks === null ? null : medalFor(ticks, track.parTicks);
+  return ticks === null ? "" : `your best ${timeText(ticks)} s${medal === null ? "" : `, ${medal}`}`;
 }
 
 function lapLine(ticks: readonly number[], isClean: boolean, track: TrackEntry | undefined): string {

@@ -7,10 +7,12 @@ export interface Preferences {
   camera: CameraMode;
   hasRays: boolean;
   isAssisted: boolean;
+  /** Whether the person was told how to drive. */
+  wasTold: boolean;
 }
 
 /** A turning picture makes some people sick, who tell their system so. */
 export function defaultPreferences(): Preferences {
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  return { camera: isCalm ? "north" : "heading", hasRays: false, isAssisted: true };
+  return { camera: isCalm ? "north" : "heading", hasRays: false, isAssisted: true, wasTold: false };
 }

@@ -3,6 +3,7 @@
 import type { TrackEntry } from "../data.js";
 
 const PREFIX = "top-down-racer/best/";
+const TICKS = "/ticks"; // how long it took stands beside it, as driving a recording again takes a while
 
 /** The text of the recording that is kept for a track; null without one, or where the browser keeps nothing. */
 export function keptLap(track: TrackEntry): string | null {
@@ -13,10 +14,20 @@ export function keptLap(track: TrackEntry): string | null {
   }
 }
 
+/** Ticks of the lap that is kept for a track; null where that is not known. */
+export function keptTicks(track: TrackEntry): number | null {
+  try {
+    return Number(localStorage.getItem(PREFIX + track.fingerprint + TICKS)) || null;
+  } catch {
+    return null;
+  }
+}
+
 /** Keep a recording for a track; return whether that was possible: a storage can be full, or refused. */
-export function keepLap(track: TrackEntry, text: string): boolean {
+export function keepLap(track: TrackEntry, text: string, ticks: number): boolean {
   try {
     localStorage.setItem(PREFIX + track.fingerprint, text);
+    localStorage.setItem(PREFIX + track.fingerprint + TICKS, String(ticks));
     return true;
   } catch {
     return false;
@@ -26,7 +37,7 @@ export function keepLap(track: TrackEntry, text: string): boolean {
 /** Forget the recording of a track. */
 export function forgetLap(track: TrackEntry): void {
   try {
-    localStorage.removeItem(PREFIX + track.fingerprint);
+    for (const end of ["", TICKS]) localStorage.removeItem(PREFIX + track.fingerprint + end);
   } catch {
     // nothing is kept, then
   }

@@ -83,6 +83,44 @@ describe.skipIf(BROWSER === null)("driving in a browser", () => {
     await opened.close();
   });
 
+  it("the clock of a time trial starts when the person does", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.begin("trial");
+    expect(await page.locator("#news").innerText()).toMatch(/drive.*The clock starts when you do/);
+    const frames = await page.evaluate(() => globalThis.racer.frames);
+    await page.waitForFunction((before) => globalThis.racer.frames > before + 20, frames);
+    expect(await page.evaluate(() => globalThis.racer.session!.world.tick)).toBe(0);
+    await page.keyboard.down("ArrowUp");
+    await page.waitForFunction(() => globalThis.racer.session!.world.tick > 5);
+    await opened.close();
+  });
+
+  it("who looks at another car and drives on sees their own again", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.begin("race");
+    await page.keyboard.press("n");
+    await page.waitForFunction(() => document.querySelector("#order [aria-pressed=true] .name")?.textContent !== "You");
+    await page.keyboard.down("ArrowUp");
+    await page.waitForFunction(() => document.querySelector("#order [aria-pressed=true] .name")?.textContent === "You");
+    await opened.close();
+  });
+
+  it("the browser's Back leads from a drive to the menu", async () => {
+    const opened = await Opened.open(browser);
+    const { page } = opened;
+    await opened.begin("watch");
+    await page.goBack();
+    await page.waitForSelector("#menu", { state: "visible" });
+    await opened.begin("watch");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("#menu", { state: "visible" });
+    expect(page.url()).toContain(opened.address);
+    expect(opened.errors).toEqual([]);
+    await opened.close();
+  });
+
   it("a hidden tab pauses", async () => {
     const opened = await Opened.open(browser);
     const { page } = opened;

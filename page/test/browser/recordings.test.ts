@@ -37,7 +37,9 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
 
     await opened.page.reload();
     await opened.page.waitForSelector("#menu", { state: "visible" });
+    expect(await opened.page.locator("#tracks").innerText()).toContain("your best ");
     await opened.begin("trial");
+    expect(await opened.page.locator("#target-name").innerText()).toBe("Record");
     expect(await ghostTicks(opened.page)).toBe(ticks);
 
     const other = await Opened.open(browser);
@@ -62,7 +64,7 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
     });
     await opened.page.waitForSelector("#status", { state: "visible" });
     await opened.begin("trial");
-    await opened.page.waitForFunction(() => globalThis.racer.session!.world.tick > 0);
+    expect(await opened.page.locator("#target-name").innerText()).toBe("To beat");
     expect(await opened.page.locator("#target").innerText()).toMatch(/^\d+\.\d\d$/);
     await opened.close();
   });
