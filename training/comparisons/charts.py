@@ -34,16 +34,18 @@ class Chart:
         title: Title, with its unit.
         of: The value of an evaluation; None if it has none.
         is_share: Whether the axis runs from 0 to 1.
+        is_lap_time: Whether the slowest laps may be cut off.
     """
 
     title: str
     of: Callable[[Figures], float | None]
     is_share: bool = False
+    is_lap_time: bool = False
 
 
 CHARTS = (
     Chart("share of clean laps", clean_share, is_share=True),
-    Chart("best lap time in s", lambda figures: number(figures, "best_lap_time_sec")),
+    Chart("best lap time in s", lambda figures: number(figures, "best_lap_time_sec"), is_lap_time=True),
     Chart("pace (length over lap time) in units/s", lambda figures: number(figures, "pace_units_per_sec")),
     Chart("reward of an episode", lambda figures: number(figures, "mean_reward")),
 )
@@ -59,6 +61,9 @@ def intervals(comparison: Comparison) -> Figure:
             _draw_interval(axes, row, each, measure)
         axes.set_title(measure.title, loc="left", fontsize=10)
         axes.xaxis.set_major_locator(MaxNLocator(4))
+        if measure is CLEAN_LAPS:  # beyond 0% and 100% there is a margin for marks, and nothing else
+            left, _ = axes.get_xlim()
+            axes.set_xticks([tick for tick in axes.get_xticks() if max(left, 0.0) <= tick <= 1.0])
         axes.xaxis.set_major_formatter(lambda value, _, measure=measure: measure.shown(value))
         axes.set_ylim(len(shown) - 0.4, -0.6)
         axes.set_yticks(range(len(shown)), [as_text(each.label) for each in shown])
@@ -79,7 +84,7 @@ def learning_curve(settings: Sequence[Compared], chart: Chart, over: str) -> Fig
     """
     figure = new_figure(6.4, 3.5)
     axes = figure.add_subplot()
-    is_empty = True
+    drawn: list[FloatArray] = []
     for colour, each in zip(DRIVERS, settings[:MAX_DRAWN], strict=False):
         curves = [curve for run in each.setting.runs if len((curve := _curve(run, chart, over))[0])]
         if curves:
@@ -87,10 +92,12 @@ def learning_curve(settings: Sequence[Compared], chart: Chart, over: str) -> Fig
             marker = "o" if len(x) == 1 else ""
             axes.plot(x, middle, color=colour, linewidth=1.7, marker=marker, label=as_text(each.label))
             axes.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0)
-            is_empty = False
-    if is_empty:
+            drawn += [low, high]
+    if not drawn:
         return None
     horizontal.finish_curves(axes, chart.title, chart.is_share, over)
+    if chart.is_lap_time:
+        horizontal.cut_off_slow_laps(axes, drawn)
     return figure
 
 

@@ -1,18 +1,21 @@
 """The axes of learning curves, over environment steps or over minutes of training, and what is worth an axis."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.ticker import EngFormatter, MultipleLocator
 
-from training.drives.plots import clean
+from training.drives.plots import GREY, clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STEPS, MINUTES = "steps", "minutes"
 AXES = (STEPS, MINUTES)
+FENCE = 1.5  # interquartile ranges above the third quartile, beyond which a value is an outlier, by Tukey's rule
+LEAST_GAIN = 2.0  # times that an axis must grow for values to be cut off
 STILLNESS = 0.02  # largest difference between the values of a share that does not move
 
 
@@ -36,6 +39,26 @@ def finish_curves(axes: "Axes", title: str, is_share: bool, over: str) -> None:
     axes.legend(frameon=False, fontsize=8)
     clean(axes)
     label_axis(axes, over)
+
+
+def cut_off_slow_laps(axes: "Axes", curves: Sequence[npt.NDArray[np.float64]]) -> None:
+    """End the vertical axis below laps as slow as those a run begins with, which would make a line of all others.
+
+    Args:
+        axes: Axes with finished curves.
+        curves: Lap times of each curve, (n,) in s.
+    """
+    lowest, highest = min(map(np.min, curves)), max(map(np.max, curves))
+    top = max(min(values.max(), _fence(values)) for values in curves)
+    if highest - lowest > LEAST_GAIN * (top - lowest) > 0:
+        margin = 0.05 * (top - lowest)
+        axes.set_ylim(lowest - margin, top + margin)
+        axes.set_title(f"slower laps, up to {highest:.1f} s, are cut off", loc="right", fontsize=8, color=GREY)
+
+
+def _fence(values: npt.NDArray[np.float64]) -> float:
+    low, high = np.quantile(values, (0.25, 0.75))
+    return float(high + FENCE * (high - low))
 
 
 def still_share(values: npt.NDArray[np.float64]) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from training.drives.plots import DRIVERS, GREY, clean, new_figure
-from training.reports.axes import STEPS, finish_curves, label_axis, still_share
+from training.reports.axes import STEPS, cut_off_slow_laps, finish_curves, label_axis, still_share
 from training.reports.run_log import Curve, RunLog
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Chart:
         training: Tag of the figure in training, or None.
         others: Further tags of evaluations, with their labels.
         is_share: Whether the axis runs from 0 to 1.
-        is_of_track: Whether it means little over several tracks together; it is then drawn by track.
+        is_lap_time: Whether it means little over several tracks together, and is then drawn by track; the
+            slowest laps may be cut off.
     """
 
     title: str
@@ -49,7 +50,7 @@ class Chart:
     training: str | None = None
     others: tuple[tuple[str, str], ...] = ()
     is_share: bool = False
-    is_of_track: bool = False
+    is_lap_time: bool = False
 
 
 CHARTS = (
@@ -60,7 +61,7 @@ CHARTS = (
         "eval/mean_lap_time_sec",
         "racer/mean_lap_time_sec",
         (("eval/best_lap_time_sec", "evaluation, best lap"),),
-        is_of_track=True,
+        is_lap_time=True,
     ),
     Chart(
         "success: all laps, no wall, no stall",
@@ -105,6 +106,8 @@ def learning_curve(log: RunLog, chart: Chart, over: str, marks: Sequence[Mark], 
         x = curve.steps if over == STEPS else curve.minutes
         axes.plot(x, curve.values, color=colour, linewidth=1.5, marker=marker, markersize=4, label=label)
     finish_curves(axes, chart.title, chart.is_share, over)
+    if chart.is_lap_time:
+        cut_off_slow_laps(axes, [curve.values for curve, *_ in lines])
     _draw_marks(axes, log, over, marks)
     return figure
 
@@ -127,7 +130,7 @@ def _lines(log: RunLog, chart: Chart, tracks: Sequence[str]) -> list[tuple[Curve
         (chart.evaluation, _EVALUATION, "o", "evaluation"),
         *((tag, colour, ".", label) for (tag, label), colour in zip(chart.others, _OTHERS, strict=False)),
     ]
-    if chart.is_of_track and len(tracks) > 1:
+    if chart.is_lap_time and len(tracks) > 1:
         lines = [
             (chart.evaluation.replace("/", f"_{track}/"), DRIVERS[index % len(DRIVERS)], "o", f"evaluation on {track}")
             for index, track in enumerate(tracks[:MAX_TRACKS])

@@ -11,7 +11,7 @@ from training.reports.axes import MINUTES, STEPS
 
 pytestmark = pytest.mark.timeout(60)
 
-PACE = next(chart for chart in CHARTS if chart.title.startswith("pace"))
+PACE, LAP_TIME = (next(chart for chart in CHARTS if chart.title.startswith(word)) for word in ("pace", "best lap time"))
 
 
 def test_a_learning_curve_has_the_spread_over_seeds(tmp_path: Path) -> None:
@@ -74,3 +74,30 @@ def test_seeds_that_never_got_there_are_counted_at_the_interval(tmp_path: Path) 
     write_setting(tmp_path, "a", [100.0, None, None])
     texts = [text.get_text() for axes in intervals(comparison_of(tmp_path)).axes for text in axes.texts]
     assert texts == ["never in 2 of 3"] * 2
+
+
+def test_slow_laps_of_the_beginning_are_cut_off(tmp_path: Path) -> None:
+    """From the slowest of the seeds to the fastest, the others are seen."""
+    for seed in (0, 1):
+        paces = (20 - seed, *(pace + 40 * seed for pace in (140, 142, 144, 146, 148, 150)))
+        write_run(tmp_path, f"r{seed}", seed, [evaluation(step, pace) for step, pace in enumerate(paces)])
+    figure = learning_curve(comparison_of(tmp_path).settings, LAP_TIME, STEPS)
+    assert figure is not None
+    low, high = figure.axes[0].get_ylim()
+    assert low < 1000 / 190
+    assert 1000 / 140 < high < 1000 / 20
+    assert figure.axes[0].get_title("right") == "slower laps, up to 52.6 s, are cut off"
+
+
+@pytest.mark.parametrize("clean", [(3, 3, 3), (3, 3, 2), (0, 0, 0), (0, 3, 1)])
+def test_shares_of_clean_laps_end_at_all(tmp_path: Path, clean: tuple[int, ...]) -> None:
+    """No tick is below 0% or beyond 100%, and a mark at the end is not cut in half."""
+    for seed, laps in enumerate(clean):
+        write_run(tmp_path, f"r{seed}", seed, [evaluation(500, 100, laps)])
+    figure = intervals(comparison_of(tmp_path))
+    figure.draw_without_rendering()
+    axes = next(axes for axes in figure.axes if axes.get_title("left") == "clean laps")
+    (low, high), ticks = axes.get_xlim(), axes.get_xticks()
+    assert low < min(clean) / 3 <= max(clean) / 3 < high
+    assert len(ticks) > 1
+    assert 0.0 <= min(ticks) <= max(ticks) <= 1.0
