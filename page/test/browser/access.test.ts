@@ -1,24 +1,13 @@
 /** In a real browser, the page asks nobody else for anything, and can be used by keyboard and by screen readers. */
 
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER, launch } from "./launch.js";
-import { DESK, Opened, PHONE } from "./opened.js";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { DESK, describeInBrowser, PHONE } from "./opened.js";
 
-describe.skipIf(BROWSER === null)("access in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
+describeInBrowser("access in a browser", (open) => {
   it("asks for nothing beyond its own folder", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     await opened.begin("race");
     await opened.page.waitForFunction(() => globalThis.racer.session!.countdown < 170);
     expect(opened.requests.filter((address) => !address.startsWith(opened.address))).toEqual([]);
@@ -27,7 +16,7 @@ describe.skipIf(BROWSER === null)("access in a browser", () => {
   });
 
   it("may ask nobody else either", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const refused = await opened.page.evaluate(async () => {
       const broken: string[] = [];
       addEventListener("securitypolicyviolation", ({ effectiveDirective }) => broken.push(effectiveDirective));
@@ -71,7 +60,7 @@ describe.skipIf(BROWSER === null)("access in a browser", () => {
   });
 
   it("is driven by keyboard alone, from the menu and back", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await tabTo(page, "#tracks input:checked");
     await page.keyboard.press("ArrowRight");
@@ -99,7 +88,7 @@ describe.skipIf(BROWSER === null)("access in a browser", () => {
   ];
 
   it.each(windows)("axe finds nothing serious on any screen: %s", async (_name, options) => {
-    const opened = await Opened.open(browser, options);
+    const opened = await open(options);
     const { page } = opened;
     const found = [...(await findings(page, "menu"))];
     await opened.choose("track-01", ["pretrained", "held"]);

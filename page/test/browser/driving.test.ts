@@ -1,24 +1,13 @@
 /** In a real browser, a person races by keys, by gamepad and by touch. */
 
-import type { Browser, CDPSession, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CDPSession, Page } from "playwright-core";
+import { expect, it } from "vitest";
 import { drive, type Turn } from "./bot.js";
-import { BROWSER, launch } from "./launch.js";
-import { Opened, PHONE } from "./opened.js";
+import { describeInBrowser, PHONE } from "./opened.js";
 
-describe.skipIf(BROWSER === null)("driving in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
+describeInBrowser("driving in a browser", (open) => {
   it("a race of three laps by keys ends with the order and a sentence on the medal", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.choose("track-01", ["pretrained", "held"]);
     await opened.begin("race");
@@ -42,7 +31,7 @@ describe.skipIf(BROWSER === null)("driving in a browser", () => {
   });
 
   it("a car that is put back on the road loses its lap", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.choose("track-01", []);
     await opened.begin("trial");
@@ -57,7 +46,7 @@ describe.skipIf(BROWSER === null)("driving in a browser", () => {
   });
 
   it("a gamepad's stick and trigger drive a lap, and its Start button pauses", async () => {
-    const opened = await Opened.open(browser, undefined, undefined, fakeGamepad);
+    const opened = await open(undefined, undefined, fakeGamepad);
     const { page } = opened;
     await opened.choose("track-01", []);
     await opened.begin("trial");
@@ -73,7 +62,7 @@ describe.skipIf(BROWSER === null)("driving in a browser", () => {
   });
 
   it("fingers drive on a phone", async () => {
-    const opened = await Opened.open(browser, PHONE);
+    const opened = await open(PHONE);
     const { page } = opened;
     await opened.choose("track-01", []);
     await opened.begin("trial");
@@ -122,7 +111,7 @@ describe.skipIf(BROWSER === null)("driving in a browser", () => {
   });
 
   it("a hidden tab pauses", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.begin("watch");
     await page.evaluate(() => {

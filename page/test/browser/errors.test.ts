@@ -1,25 +1,13 @@
 /** In a real browser, whatever is wrong is a sentence on the screen, and the rest goes on. */
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER, launch } from "./launch.js";
-import { Opened } from "./opened.js";
+import { expect, it } from "vitest";
+import { describeInBrowser } from "./opened.js";
 import type { Site } from "./site.js";
 
 const BROKEN_TRACK =
   '{"id": "track-01", "name": "Circuit", "checkpointCount": 30, "controlPoints": [{"x": 0, "y": 0}]}';
 
-describe.skipIf(BROWSER === null)("errors in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
+describeInBrowser("errors in a browser", (open) => {
   const cases: [string, (site: Site) => void, RegExp][] = [
     [
       "a missing driver",
@@ -36,7 +24,7 @@ describe.skipIf(BROWSER === null)("errors in a browser", () => {
   ];
 
   it.each(cases)("%s is told on the menu, and others can be driven", async (_name, change, sentence) => {
-    const opened = await Opened.open(browser, undefined, change);
+    const opened = await open(undefined, change);
     const { page } = opened;
     await opened.choose("track-01", ["pretrained"]);
     await page.click("button[value=watch]");
@@ -56,7 +44,7 @@ describe.skipIf(BROWSER === null)("errors in a browser", () => {
   ];
 
   it.each(fatal)("%s is told instead of the menu", async (_name, change, sentence) => {
-    const opened = await Opened.open(browser, undefined, change);
+    const opened = await open(undefined, change);
     expect(await opened.page.locator("#failed-why").innerText()).toMatch(sentence);
     expect(await opened.page.locator("#menu").isVisible()).toBe(false);
     await opened.close();
@@ -68,12 +56,8 @@ describe.skipIf(BROWSER === null)("errors in a browser", () => {
   ];
 
   it.each(recordings)("a recording that is %s is told on the menu", async (_name, text, sentence) => {
-    const opened = await Opened.open(browser);
-    await opened.page.setInputFiles("#file", {
-      name: "lap.json",
-      mimeType: "application/json",
-      buffer: Buffer.from(text),
-    });
+    const opened = await open();
+    await opened.load(text);
     await opened.page.waitForSelector("#alert", { state: "visible" });
     expect(await opened.page.locator("#alert").innerText()).toMatch(sentence);
     await opened.close();

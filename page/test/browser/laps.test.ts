@@ -1,23 +1,18 @@
 /** In a real browser, drivers lap to the tick as the toolkit has measured them. */
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER, launch } from "./launch.js";
-import { Opened } from "./opened.js";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, type Opened } from "./opened.js";
 import { PAGE } from "./site.js";
 
-describe.skipIf(BROWSER === null)("laps in a browser", () => {
-  let browser: Browser;
+describeInBrowser("laps in a browser", (open) => {
   let opened: Opened;
 
   beforeAll(async () => {
-    browser = await launch();
-    opened = await Opened.open(browser);
+    opened = await open();
   });
 
   afterAll(async () => {
     await opened?.close();
-    await browser?.close();
   });
 
   const cases = PAGE.drivers.flatMap((driver) => PAGE.tracks.map((track) => ({ driver, track })));

@@ -1,6 +1,8 @@
 /** A page that is open in a browser, with what it has asked for and complained of. */
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe } from "vitest";
+import { BROWSER, launch } from "./launch.js";
 import { Site } from "./site.js";
 
 export const DESK: BrowserContextOptions = { viewport: { width: 1280, height: 720 } };
@@ -9,6 +11,26 @@ export const PHONE: BrowserContextOptions = {
   hasTouch: true,
   isMobile: true,
 };
+
+/** Opens a site in a window of its own; see `Opened.open`. */
+type Open = (options?: BrowserContextOptions, change?: (site: Site) => void, script?: () => void) => Promise<Opened>;
+
+/** Describe tests in a browser of their own, in which `open` opens a site; where there is none they are skipped. */
+export function describeInBrowser(what: string, define: (open: Open) => void): void {
+  describe.skipIf(BROWSER === null)(what, () => {
+    let browser: Browser;
+
+    beforeAll(async () => {
+      browser = await launch();
+    });
+
+    afterAll(async () => {
+      await browser?.close();
+    });
+
+    define((...how) => Opened.open(browser, ...how));
+  });
+}
 
 /** A site, open in a window of its own. */
 export class Opened {
@@ -55,6 +77,15 @@ export class Opened {
   async begin(mode: "watch" | "race" | "trial"): Promise<void> {
     await this.page.click(`button[value=${mode}]`);
     await this.page.waitForSelector("#drive", { state: "visible" });
+  }
+
+  /** Load a file with a recording in it. */
+  async load(text: string): Promise<void> {
+    await this.page.setInputFiles("#file", {
+      name: "lap.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(text),
+    });
   }
 
   async close(): Promise<void> {

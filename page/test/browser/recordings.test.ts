@@ -1,28 +1,17 @@
 /** In a real browser, one's best lap is kept, saved as a file, and loaded again. */
 
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER, launch } from "./launch.js";
-import { Opened } from "./opened.js";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeInBrowser } from "./opened.js";
 import { PAGE } from "./site.js";
 
 /** A lap of track-01 that the toolkit has driven. */
 const LAP = readFileSync(new URL("../../../tests/recordings/browser_lap.json", import.meta.url), "utf8");
 
-describe.skipIf(BROWSER === null)("recordings in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
+describeInBrowser("recordings in a browser", (open) => {
   it("a best lap is the ghost after a reload, and as a file in another browser", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     await opened.choose("track-01", []);
     await opened.begin("trial");
     expect(await opened.page.locator("#target-name").innerText()).toBe("Gold");
@@ -42,7 +31,7 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
     expect(await opened.page.locator("#target-name").innerText()).toBe("Record");
     expect(await ghostTicks(opened.page)).toBe(ticks);
 
-    const other = await Opened.open(browser);
+    const other = await open();
     await other.page.setInputFiles("#file", file);
     await other.page.waitForSelector("#status", { state: "visible" });
     expect(await other.page.locator("#status").innerText()).toMatch(
@@ -56,12 +45,8 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
   });
 
   it("a recording of the toolkit is the lap to beat", async () => {
-    const opened = await Opened.open(browser);
-    await opened.page.setInputFiles("#file", {
-      name: "lap.json",
-      mimeType: "application/json",
-      buffer: Buffer.from(LAP),
-    });
+    const opened = await open();
+    await opened.load(LAP);
     await opened.page.waitForSelector("#status", { state: "visible" });
     await opened.begin("trial");
     expect(await opened.page.locator("#target-name").innerText()).toBe("To beat");
@@ -70,7 +55,7 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
   });
 
   it("a full storage is told, and the lap can still be saved", async () => {
-    const opened = await Opened.open(browser, undefined, undefined, () => {
+    const opened = await open(undefined, undefined, () => {
       Storage.prototype.setItem = () => {
         throw new DOMException("full", "QuotaExceededError");
       };
@@ -87,7 +72,7 @@ describe.skipIf(BROWSER === null)("recordings in a browser", () => {
   });
 
   it("a damaged lap in the storage is forgotten, which is told", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const key = `top-down-racer/best/${PAGE.tracks[0].fingerprint}`;
     await opened.page.evaluate((name) => localStorage.setItem(name, "{"), key);
     await opened.choose("track-01", []);
