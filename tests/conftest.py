@@ -35,7 +35,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use the real bridge, and skip them where it cannot run; give those that train time for it."""
+    """Mark the tests that use the real bridge, and skip them where it cannot run; give those that train time for it.
+
+    Files with slow tests come first, so that no worker ends up alone with one of them.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
     no_node = pytest.mark.skip(reason="the bridge needs Node.js 20 or later with npm, which is not on the PATH")
     for item in items:
         if TRAINING_FIXTURES & set(getattr(item, "fixturenames", ())) and not item.get_closest_marker("timeout"):
