@@ -12,6 +12,8 @@ export class Racer {
   session: Session | null = null;
   /** Pictures that were drawn since the page was opened. */
   frames = 0;
+  /** Milliseconds that the script took to draw them. */
+  drawingMs = 0;
 
   constructor(private readonly library: Library) {}
 

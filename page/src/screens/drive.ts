@@ -183,7 +183,9 @@ export class DriveScreen implements SessionListener {
       this.lookAhead();
       if (this.waits === 0) await this.advance(now);
       if (this.end.signal.aborted) return;
+      const begin = performance.now();
       this.draw(this.lastFrame === null ? 0 : (now - this.lastFrame) / 1000);
+      globalThis.racer.drawingMs += performance.now() - begin;
     } catch (error) {
       this.exits.leave(error);
       return;

@@ -73,7 +73,7 @@ describeInBrowser("driving in a browser", (open) => {
   });
 
   it("the clock of a time trial starts when the person does", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.begin("trial");
     expect(await page.locator("#news").innerText()).toMatch(/drive.*The clock starts when you do/);
@@ -86,7 +86,7 @@ describeInBrowser("driving in a browser", (open) => {
   });
 
   it("who looks at another car and drives on sees their own again", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.begin("race");
     await page.keyboard.press("n");
@@ -97,7 +97,7 @@ describeInBrowser("driving in a browser", (open) => {
   });
 
   it("the browser's Back leads from a drive to the menu", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     await opened.begin("watch");
     await page.goBack();
@@ -107,18 +107,6 @@ describeInBrowser("driving in a browser", (open) => {
     await page.waitForSelector("#menu", { state: "visible" });
     expect(page.url()).toContain(opened.address);
     expect(opened.errors).toEqual([]);
-    await opened.close();
-  });
-
-  it("a hidden tab pauses", async () => {
-    const opened = await open();
-    const { page } = opened;
-    await opened.begin("watch");
-    await page.evaluate(() => {
-      Object.defineProperty(document, "hidden", { value: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    });
-    await page.waitForSelector("#paused", { state: "visible" });
     await opened.close();
   });
 });
