@@ -2,6 +2,7 @@
 
 import type { Physics } from "../../../bridge/src/physics.js";
 import type { Pose } from "../game/poses.js";
+import { Backdrop } from "./backdrop.js";
 import { Screen } from "./canvas.js";
 import { type CarLook, drawCar, LENGTH } from "./car_shape.js";
 import { Ground } from "./ground.js";
@@ -39,7 +40,7 @@ export interface Look {
 export class Stage {
   readonly screen: Screen;
   readonly marks = new SkidMarks();
-  private ground: Ground;
+  private backdrop: Backdrop;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -48,13 +49,13 @@ export class Stage {
     private readonly physics: Physics,
   ) {
     this.screen = new Screen(canvas, true);
-    this.ground = new Ground(outline, colours);
+    this.backdrop = new Backdrop(new Ground(outline, colours));
   }
 
   /** Draw in other colours from now on. */
   paint(colours: Palette): void {
     this.colours = colours;
-    this.ground = new Ground(this.outline, colours);
+    this.backdrop = new Backdrop(new Ground(this.outline, colours));
   }
 
   /** Draw a frame; the last car is on top. The canvas has been fitted. */
@@ -62,9 +63,8 @@ export class Stage {
     const { screen } = this;
     const { context, density } = screen;
     useWorld(context, view, density);
-    const box = boxOf(view);
-    this.ground.draw(context, box, view.scale);
-    this.marks.draw(context, box, this.colours.skid);
+    this.backdrop.draw(context, view);
+    this.marks.draw(context, boxOf(view), this.colours.skid);
     if (look.rays !== null) {
       drawRays(context, look.rays.pose, look.rays.observation, this.physics, this.colours.ray, view.scale);
     }
