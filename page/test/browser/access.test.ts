@@ -32,7 +32,7 @@ describeInBrowser("access in a browser", (open) => {
 
   it("what goes wrong is seen on a phone, however far down the menu one is", async () => {
     const low = { ...PHONE, viewport: { width: 390, height: 400 } };
-    const opened = await Opened.open(browser, low, (site) => site.remove("drivers/pretrained.onnx"));
+    const opened = await open(low, (site) => site.remove("drivers/pretrained.onnx"));
     const { page } = opened;
     await page.click("button[value=race]");
     await page.waitForSelector("#alert", { state: "visible" });
@@ -42,7 +42,7 @@ describeInBrowser("access in a browser", (open) => {
   });
 
   it("an address chooses track and drivers, also after a reload, and names what the page lacks", async () => {
-    const opened = await Opened.open(browser);
+    const opened = await open();
     const { page } = opened;
     const chosen = () =>
       page.locator("#menu input:checked").evaluateAll((all) => all.map((input) => (input as HTMLInputElement).value));
