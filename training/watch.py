@@ -22,7 +22,7 @@ def _watch(options: WatchOptions) -> int:
     best_drives = person.BestDrives()
     try:
         result = race_window.show_race(
-            who, tracks, options.camera, options.laps if options.drive else None, best_drives
+            who, tracks, options.camera, options.laps if options.drive else None, best_drives, options.colours
         )
     finally:  # also after Ctrl-C: a lap is not driven twice
         if options.record is not None:

@@ -6,3 +6,6 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # before anything here
 
 WHOLE, FOLLOW = "track", "follow"  # cameras
 CAMERAS = (WHOLE, FOLLOW)
+
+DARK, LIGHT = "dark", "light"  # colours, as in colours.json
+COLOURS = (DARK, LIGHT)

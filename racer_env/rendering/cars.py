@@ -40,7 +40,7 @@ def draw_trail(surface: pygame.Surface, camera: Camera, car: CarView, max_speed:
         pygame.draw.aaline(surface, colours[index], points[index], points[index + 1], TRAIL_WIDTH)
 
 
-def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView) -> None:
+def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView, colour: style.Colour) -> None:
     """Draw what a car sees: nine rays and the points where they meet a wall."""
     if not len(car.rays):
         return
@@ -48,8 +48,8 @@ def draw_rays(surface: pygame.Surface, camera: Camera, car: CarView) -> None:
     ends = np.stack([np.cos(angles), np.sin(angles)], axis=1) * car.rays[:, None] + (car.x, car.y)
     origin = camera.to_pixels((car.x, car.y)).tolist()
     for end in camera.to_pixels(ends).tolist():
-        pygame.draw.aaline(surface, style.RAY, origin, end)
-        pygame.draw.aacircle(surface, style.RAY, end, min(RAY_DOT, max(1.0, min(camera.area[2:]) / 120)))
+        pygame.draw.aaline(surface, colour, origin, end)
+        pygame.draw.aacircle(surface, colour, end, min(RAY_DOT, max(1.0, min(camera.area[2:]) / 120)))
 
 
 def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool = False) -> None:

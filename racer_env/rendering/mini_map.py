@@ -18,8 +18,9 @@ START = 6.0  # pixels, half the length of the start line
 class MiniMap:
     """Draws a track and its cars into a small area."""
 
-    def __init__(self, track: Track) -> None:
+    def __init__(self, track: Track, palette: style.Palette) -> None:
         self._track = track
+        self._palette = palette
         self._road: pygame.Surface | None = None  # drawn once, as it has hundreds of pieces
 
     def draw(self, surface: pygame.Surface, area: Area, cars: Sequence[CarView], focus: int) -> None:
@@ -32,17 +33,17 @@ class MiniMap:
         for index in sorted(range(len(cars)), key=lambda index: index == focus):
             place = camera.to_pixels((cars[index].x, cars[index].y)).tolist()
             radius = FOCUS_DOT if index == focus else DOT
-            pygame.draw.aacircle(surface, style.PANEL, place, radius + 1.5)
+            pygame.draw.aacircle(surface, self._palette.panel, place, radius + 1.5)
             pygame.draw.aacircle(surface, cars[index].colour, place, radius)
 
     def _draw_road(self, width: int, height: int) -> pygame.Surface:
         picture = pygame.Surface((width, height), depth=32)
-        picture.fill(style.PANEL)
+        picture.fill(self._palette.panel)
         line, camera = self._track.geometry.centre_line, whole_track(self._track, (0, 0, width, height))
         points, tangents = line.point_and_tangent_at(np.arange(0.0, self._track.length, STEP))
         pixels = camera.to_pixels(points)
         for start, end in zip(pixels.tolist(), np.roll(pixels, -1, axis=0).tolist(), strict=True):
-            pygame.draw.aaline(picture, style.TEXT_DIM, start, end, LINE)
+            pygame.draw.aaline(picture, self._palette.text_dim, start, end, LINE)
         across = tangents[0, ::-1] * START  # as y runs down in pixels
-        pygame.draw.aaline(picture, style.TEXT, (pixels[0] - across).tolist(), (pixels[0] + across).tolist(), 2)
+        pygame.draw.aaline(picture, self._palette.text, (pixels[0] - across).tolist(), (pixels[0] + across).tolist(), 2)
         return picture

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pygame
 
 from racer_env.errors import ConfigError
-from racer_env.rendering import CAMERAS, FOLLOW, WHOLE, style
+from racer_env.rendering import CAMERAS, COLOURS, DARK, FOLLOW, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
@@ -58,27 +58,31 @@ class Painter:
         rays: bool = True,
         trails: bool = True,
         readout: bool = True,
+        colours: str = DARK,
         footer: int = 0,
     ) -> None:
         """Prepare to draw; ``footer`` is the height in pixels, at the bottom, that ``draw_footer`` writes in.
 
         Raises:
-            ConfigError: Size or camera is not valid.
+            ConfigError: Size, camera or colours are not valid.
         """
         if camera not in CAMERAS:
             raise ConfigError(f"camera must be {WHOLE!r} or {FOLLOW!r}, got {camera!r}")
+        if colours not in COLOURS:
+            raise ConfigError(f"colours must be {' or '.join(map(repr, COLOURS))}, got {colours!r}")
         check_size(size)
         self.track = track
         self.size = size
         self.camera = camera
         self.rays = rays
         self.trails = trails
+        self._palette = style.PALETTES[colours]
         self._surface = pygame.Surface(self.size, depth=32)
         width, height = self.size
         panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
-        self._readout = Readout((0, 0, panel, height), track.physics.max_speed) if panel else None
+        self._readout = Readout((0, 0, panel, height), track.physics.max_speed, self._palette) if panel else None
         self.map_area: Area = (panel, 0, width - panel, height - footer)
-        self._mini_map = MiniMap(track)
+        self._mini_map = MiniMap(track, self._palette)
         self._whole = whole_track(track, self.map_area)
         self._sceneries: dict[tuple[float, bool], Scenery] = {}  # by scale and grain, kept while in use
 
@@ -115,14 +119,14 @@ class Painter:
         camera, physics = self.camera_on(focused), self.track.physics
         surface = self._surface
         surface.set_clip(self.map_area)
-        surface.fill(style.OUTSIDE)
+        surface.fill(self._palette.outside)
         self._draw_scenery(camera)
         ordered = [car for car in cars if car is not focused] + ([focused] if focused is not None else [])
         if self.trails:
             for car in ordered:
                 draw_trail(surface, camera, car, physics.max_speed)
         if self.rays and focused is not None:
-            draw_rays(surface, camera, focused)
+            draw_rays(surface, camera, focused, self._palette.ray)
         for car in ordered:
             draw_car(surface, camera, car, physics, is_ghost=car is not focused)
         if message:
@@ -137,9 +141,9 @@ class Painter:
         """Write a line below the map of the last frame."""
         left, top, width, height = self.map_area
         footer = self.size[1] - top - height
-        self._surface.fill(style.PANEL, (left, top + height, width, footer))
+        self._surface.fill(self._palette.panel, (left, top + height, width, footer))
         where = (left + 12, top + height + footer / 2)
-        draw_text(self._surface, text, where, int(footer * 0.7), style.TEXT_DIM, "midleft", width - 24)
+        draw_text(self._surface, text, where, int(footer * 0.7), self._palette.text_dim, "midleft", width - 24)
 
     def draw_help(self, rows: Sequence[tuple[str, str]]) -> None:
         """Write what keys do over the map of the last frame: pairs of keys and what they do."""
@@ -148,12 +152,12 @@ class Painter:
         column = min(12 * size, width // 2)
         box = pygame.Rect(0, 0, min(36 * size, width), round((len(rows) + 1) * 1.5 * size))
         box.center = (left + width // 2, top + height // 2)
-        pygame.draw.rect(self._surface, style.PANEL, box, border_radius=6)
+        pygame.draw.rect(self._surface, self._palette.panel, box, border_radius=6)
         for index, (keys, does) in enumerate(rows):
             x, y = box.left + size, box.top + (1.5 * index + 1) * size
-            draw_text(self._surface, keys, (x, y), size, style.TEXT, width=column)
+            draw_text(self._surface, keys, (x, y), size, self._palette.text, width=column)
             room = box.right - size - (x + column)
-            draw_text(self._surface, does, (x + column, y), size, style.TEXT_DIM, width=round(room))
+            draw_text(self._surface, does, (x + column, y), size, self._palette.text_dim, width=round(room))
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return a copy of the last frame as an array (height, width, 3)."""
@@ -163,7 +167,7 @@ class Painter:
     def _draw_scenery(self, camera: Camera) -> None:
         looks = camera.scale, camera is not self._whole
         if looks not in self._sceneries:
-            self._sceneries[looks] = scenery_of(self.track, *looks)
+            self._sceneries[looks] = scenery_of(self.track, *looks, self._palette)
         scenery = self._sceneries[looks]
         left, top, width, height = self.map_area
         x, y = scenery.place_of(camera.x, camera.y)

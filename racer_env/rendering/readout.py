@@ -52,7 +52,7 @@ def draw_text(
     text: str,
     where: tuple[float, float],
     size: int,
-    colour: style.Colour = style.TEXT,
+    colour: style.Colour,
     anchor: str = "topleft",
     width: int | None = None,
 ) -> pygame.Rect:
@@ -73,19 +73,13 @@ def seconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.2f} s"
 
 
-def _gap(gap: float | None) -> tuple[str, style.Colour]:
-    """Return a gap as displayed, and its colour: ahead of the car in focus, or behind it."""
-    if gap is None:
-        return "-", style.TEXT_DIM
-    return f"{gap:+.2f} s", style.AHEAD if gap < 0 else style.BEHIND
-
-
 class Readout:
     """Draws the panel into an area of a picture."""
 
-    def __init__(self, area: Area, max_speed: float) -> None:
+    def __init__(self, area: Area, max_speed: float, palette: style.Palette) -> None:
         self.area = area
         self.max_speed = max_speed
+        self._palette = palette
         self._small = max(13, min(22, area[3] // 32))
         self._large = max(34, min(84, area[3] // 9))
 
@@ -109,11 +103,12 @@ class Readout:
             mini_map: Map to draw at the bottom, if there is room; None draws none.
         """
         left, top, width, height = self.area
-        surface.fill(style.PANEL, self.area)
-        pygame.draw.line(surface, style.PANEL_LINE, (left + width - 1, top), (left + width - 1, top + height))
+        surface.fill(self._palette.panel, self.area)
+        pygame.draw.line(surface, self._palette.panel_line, (left + width - 1, top), (left + width - 1, top + height))
         x, inner = left + PADDING, width - 2 * PADDING
         y = float(top + PADDING)
-        y = draw_text(surface, title, (x, y), self._small, style.TEXT_DIM, width=inner).bottom + self._small * 0.4
+        name = draw_text(surface, title, (x, y), self._small, self._palette.text_dim, width=inner)
+        y = name.bottom + self._small * 0.4
         if cars:
             car = cars[focus]
             y = self._name(surface, car, x, y, inner) + self._small * 0.8
@@ -133,26 +128,27 @@ class Readout:
     def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         side = self._small * 0.62
         pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.05, side, side), border_radius=3)
-        place = draw_text(surface, car.name, (x + side + 8, y), self._small, width=int(width - side - 8))
+        room = int(width - side - 8)
+        place = draw_text(surface, car.name, (x + side + 8, y), self._small, self._palette.text, width=room)
         return place.bottom
 
     def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
-        number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large)
+        number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large, self._palette.text)
         beside = (number.right + 8, number.bottom - self._large * 0.2)
-        draw_text(surface, _UNIT, beside, self._small, style.TEXT_DIM, "bottomleft")
+        draw_text(surface, _UNIT, beside, self._small, self._palette.text_dim, "bottomleft")
         return number.bottom
 
     def _inputs(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         label = max(_font(self._small).size(text)[0] for text in ("throttle", "brake", "steer")) + 10
         bar, thick = width - label, max(6, self._small // 2)
         for name, value, colour in (
-            ("throttle", car.throttle, style.THROTTLE),
-            ("brake", car.brake, style.BRAKE),
-            ("steer", car.steer, style.STEER),
+            ("throttle", car.throttle, self._palette.throttle),
+            ("brake", car.brake, self._palette.brake),
+            ("steer", car.steer, self._palette.steer),
         ):
-            place = draw_text(surface, name, (x, y), self._small, style.TEXT_DIM)
+            place = draw_text(surface, name, (x, y), self._small, self._palette.text_dim)
             box = pygame.Rect(round(x + label), round(place.centery - thick / 2), bar, thick)
-            pygame.draw.rect(surface, style.PANEL_LINE, box, border_radius=thick // 2)
+            pygame.draw.rect(surface, self._palette.panel_line, box, border_radius=thick // 2)
             if name == "steer":
                 reach = round(value * bar / 2)
                 filled = pygame.Rect(box.centerx + min(reach, 0), box.top, abs(reach), thick)
@@ -160,7 +156,7 @@ class Readout:
                 filled = pygame.Rect(box.left, box.top, round(value * bar), thick)
             pygame.draw.rect(surface, colour, filled, border_radius=thick // 2)
             if name == "steer":
-                pygame.draw.line(surface, style.TEXT, (box.centerx, box.top - 2), (box.centerx, box.bottom + 1))
+                pygame.draw.line(surface, self._palette.text, (box.centerx, box.top - 2), (box.centerx, box.bottom + 1))
             y = place.bottom + self._small * 0.45
         return y
 
@@ -173,20 +169,21 @@ class Readout:
             ("best", seconds(watch.best)),
         ]
         for name, value in rows:
-            place = draw_text(surface, name, (x, y), self._small, style.TEXT_DIM)
-            draw_text(surface, value, (x + width, y), self._small, anchor="topright")
+            place = draw_text(surface, name, (x, y), self._small, self._palette.text_dim)
+            draw_text(surface, value, (x + width, y), self._small, self._palette.text, "topright")
             y = place.bottom + self._small * 0.35
         return self._lap_list(surface, watch, x, y, width) if len(watch.laps) > 1 else y
 
     def _lap_list(self, surface: pygame.Surface, watch: Stopwatch, x: float, y: float, width: int) -> float:
         """Draw the latest laps, with how much slower than the best each one was."""
-        pygame.draw.line(surface, style.PANEL_LINE, (x, y), (x + width, y))
+        pygame.draw.line(surface, self._palette.panel_line, (x, y), (x + width, y))
         y += self._small * 0.6
         best = min(watch.laps)
         for number in range(len(watch.laps), max(len(watch.laps) - LAPS_LISTED, 0), -1):
             time = watch.laps[number - 1]
-            colour, behind = (style.TEXT, "best") if time == best else (style.TEXT_DIM, f"+{time - best:.2f}")
-            place = draw_text(surface, str(number), (x, y), self._small, style.TEXT_DIM)
+            colour = self._palette.text if time == best else self._palette.text_dim
+            behind = "best" if time == best else f"+{time - best:.2f}"
+            place = draw_text(surface, str(number), (x, y), self._small, self._palette.text_dim)
             draw_text(surface, seconds(time), (x + width * 0.6, y), self._small, colour, "topright")
             draw_text(surface, behind, (x + width, y), self._small, colour, "topright")
             y = place.bottom + self._small * 0.25
@@ -203,28 +200,34 @@ class Readout:
         width: int,
         end: float,
     ) -> None:
-        pygame.draw.line(surface, style.PANEL_LINE, (x, y), (x + width, y))
+        pygame.draw.line(surface, self._palette.panel_line, (x, y), (x + width, y))
         y += self._small * 0.6
         side = self._small * 0.5
         for index, car in enumerate(cars):
             if y + self._small * 2.2 > end and index < len(cars) - 1:
-                draw_text(surface, f"and {len(cars) - index} more", (x, y), self._small, style.TEXT_DIM)
+                draw_text(surface, f"and {len(cars) - index} more", (x, y), self._small, self._palette.text_dim)
                 return
-            colour = style.TEXT if index == focus else style.TEXT_DIM
+            colour = self._palette.text if index == focus else self._palette.text_dim
             pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.1, side, side), border_radius=2)
             if gaps is None or index == focus:
                 time, shade = seconds(car.stopwatch.best), colour
             else:
-                time, shade = _gap(gaps[index])
+                time, shade = self._gap(gaps[index])
             place = draw_text(surface, time, (x + width, y), self._small, shade, "topright")
             room = int(place.left - x - side - 16)
             name = draw_text(surface, car.name, (x + side + 8, y), self._small, colour, width=room)
             y = name.bottom + self._small * 0.3
 
+    def _gap(self, gap: float | None) -> tuple[str, style.Colour]:
+        """Return a gap as displayed, and its colour: ahead of the car in focus, or behind it."""
+        if gap is None:
+            return "-", self._palette.text_dim
+        return f"{gap:+.2f} s", self._palette.ahead if gap < 0 else self._palette.behind
+
     def _legend(self, surface: pygame.Surface, x: float, y: float, width: int) -> None:
         """Draw the legend of a trail's colours and their speeds."""
         thick = max(4, self._small // 3)
         surface.blit(_colour_bar(width, thick), (round(x), round(y)))
-        draw_text(surface, "0", (x, y + thick + 3), self._small - 2, style.TEXT_DIM)
+        draw_text(surface, "0", (x, y + thick + 3), self._small - 2, self._palette.text_dim)
         top = f"{self.max_speed:g} {_UNIT}"
-        draw_text(surface, top, (x + width, y + thick + 3), self._small - 2, style.TEXT_DIM, "topright")
+        draw_text(surface, top, (x + width, y + thick + 3), self._small - 2, self._palette.text_dim, "topright")

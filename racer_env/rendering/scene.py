@@ -12,7 +12,7 @@ import pygame
 
 from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import ConfigError
-from racer_env.rendering import WHOLE, style
+from racer_env.rendering import DARK, WHOLE, style
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.painter import MIN_SIZE, SIZE, Painter, check_size
 from racer_env.rendering.window import Window
@@ -28,12 +28,14 @@ class View:
         camera: ``"track"`` shows all of the track, ``"follow"`` follows the first car.
         rays: Whether to draw the rays of the first car.
         trails: Whether to draw where the cars have been, coloured by speed.
+        colours: ``"dark"`` or ``"light"``.
     """
 
     size: tuple[int, int] = SIZE
     camera: str = WHOLE
     rays: bool = True
     trails: bool = True
+    colours: str = DARK
 
 
 def view_of(view: View | dict[str, Any] | None) -> View:
@@ -107,7 +109,7 @@ class Scene:
         if len(pictures) == 1:
             return pictures[0]
         whole = np.empty((height, width, 3), np.uint8)
-        whole[:] = style.OUTSIDE
+        whole[:] = style.PALETTES[self._view.colours].outside
         for index, picture in enumerate(pictures):
             left = index % self._columns * picture.shape[1]
             top = index // self._columns * picture.shape[0]
@@ -151,7 +153,8 @@ class Scene:
     def _make_painters(self) -> list[Painter]:
         view = self._view
         return [
-            Painter(track, self._part, camera=view.camera, rays=view.rays, trails=view.trails) for track in self._tracks
+            Painter(track, self._part, camera=view.camera, rays=view.rays, trails=view.trails, colours=view.colours)
+            for track in self._tracks
         ]
 
     def _draw(self) -> None:

@@ -38,16 +38,17 @@ class Scenery:
         picture: Surface with all of the track.
     """
 
-    def __init__(self, track: Track, scale: float, has_grain: bool = False) -> None:
+    def __init__(self, track: Track, scale: float, has_grain: bool, palette: style.Palette) -> None:
         """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows, flat or with grain."""
         left, bottom, right, top = bounds_of(track)
         self.scale = possible_scale(track, scale)
         self._left, self._top = left, top
         size = (math.ceil((right - left) * self.scale), math.ceil((top - bottom) * self.scale))
-        large = _Drawing(track, self.scale * SMOOTHING, left, top, (size[0] * SMOOTHING, size[1] * SMOOTHING))
+        large_size = (size[0] * SMOOTHING, size[1] * SMOOTHING)
+        large = _Drawing(track, self.scale * SMOOTHING, left, top, large_size, palette)
         self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, like the frame
         if has_grain:
-            _add_grain(self.picture)
+            _add_grain(self.picture, palette.outside)
 
     def place_of(self, x: float, y: float) -> tuple[float, float]:
         """Return the picture's pixel at a world point."""
@@ -61,12 +62,12 @@ def possible_scale(track: Track, scale: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def scenery_of(track: Track, scale: float, has_grain: bool) -> Scenery:
+def scenery_of(track: Track, scale: float, has_grain: bool, palette: style.Palette) -> Scenery:
     """Return the picture of a track, drawn only once."""
-    return Scenery(track, scale, has_grain)
+    return Scenery(track, scale, has_grain, palette)
 
 
-def _add_grain(picture: pygame.Surface) -> None:
+def _add_grain(picture: pygame.Surface, outside: style.Colour) -> None:
     """Make specks and patches within the walls a little lighter or darker, always the same ones."""
     random, (width, height) = np.random.default_rng(1), picture.get_size()
     grain = np.zeros((width, height), np.int16)
@@ -74,15 +75,18 @@ def _add_grain(picture: pygame.Surface) -> None:
         cells = random.integers(-GRAIN, GRAIN, (width // size + 1, height // size + 1), np.int16, endpoint=True)
         grain += np.repeat(np.repeat(cells, size, axis=0), size, axis=1)[:width, :height]
     pixels = pygame.surfarray.pixels3d(picture)
-    grain[(pixels == style.OUTSIDE).all(axis=2)] = 0  # which goes on beyond the picture
+    grain[(pixels == outside).all(axis=2)] = 0  # which goes on beyond the picture
     pixels[...] = np.clip(pixels + grain[..., None], 0, 255)
 
 
 class _Drawing:
     """Draws a track, from the outside in."""
 
-    def __init__(self, track: Track, scale: float, left: float, top: float, size: tuple[int, int]) -> None:
+    def __init__(
+        self, track: Track, scale: float, left: float, top: float, size: tuple[int, int], palette: style.Palette
+    ) -> None:
         self.track = track
+        self._palette = palette
         self.scale = scale
         self.origin = np.array([left, top])
         self.surface = pygame.Surface(size, depth=32)
@@ -94,10 +98,10 @@ class _Drawing:
 
     def draw(self) -> pygame.Surface:
         """Return the picture."""
-        self.surface.fill(style.RUNOFF)
-        self._band(self.half_width + SHOULDER_WIDTH, style.SHOULDER)
-        self._band(self.half_width, style.ROAD_EDGE)
-        self._band(self.half_width - EDGE_WIDTH, style.ROAD)
+        self.surface.fill(self._palette.runoff)
+        self._band(self.half_width + SHOULDER_WIDTH, self._palette.shoulder)
+        self._band(self.half_width, self._palette.road_edge)
+        self._band(self.half_width - EDGE_WIDTH, self._palette.road)
         self._kerbs()
         self._dashes()
         self._start_line()
@@ -126,14 +130,14 @@ class _Drawing:
             beyond = edge + self.normal * side * KERB_WIDTH
             corners = np.stack([edge, np.roll(edge, -1, axis=0), np.roll(beyond, -1, axis=0), beyond], axis=1)
             for index in np.flatnonzero(curved).tolist():
-                colour = style.KERB_LIGHT if index // KERB_LENGTH % 2 else style.KERB
+                colour = self._palette.kerb_light if index // KERB_LENGTH % 2 else self._palette.kerb
                 pygame.draw.polygon(self.surface, colour, self._pixels(corners[index]))
 
     def _dashes(self) -> None:
         width = max(1, round(0.5 * self.scale))
         for first in range(0, len(self.centre) - DASH, DASH + GAP):
             dash = self._pixels(self.centre[first : first + DASH])
-            pygame.draw.lines(self.surface, style.CENTRE_LINE, False, dash, width)
+            pygame.draw.lines(self.surface, self._palette.centre_line, False, dash, width)
 
     def _start_line(self) -> None:
         """Draw a band of squares across the road."""
@@ -150,9 +154,9 @@ class _Drawing:
     def _outside(self) -> None:
         """Paint over what lies beyond the walls."""
         cover = pygame.Surface(self.surface.get_size(), depth=32)
-        cover.fill(style.OUTSIDE)
+        cover.fill(self._palette.outside)
         pygame.draw.polygon(cover, _SEE_THROUGH, self._pixels(self.track.geometry.outer_wall))
-        pygame.draw.polygon(cover, style.OUTSIDE, self._pixels(self.track.geometry.inner_wall))
+        pygame.draw.polygon(cover, self._palette.outside, self._pixels(self.track.geometry.inner_wall))
         cover.set_colorkey(_SEE_THROUGH)
         self.surface.blit(cover, (0, 0))
 
@@ -160,6 +164,6 @@ class _Drawing:
         width = max(round(MIN_WALL * SMOOTHING), round(WALL_WIDTH * self.scale))
         for wall in (self.track.geometry.outer_wall, self.track.geometry.inner_wall):
             pixels = self._pixels(wall)
-            pygame.draw.lines(self.surface, style.WALL, True, pixels, width)
+            pygame.draw.lines(self.surface, self._palette.wall, True, pixels, width)
             for pixel in pixels:  # round the joints
-                pygame.draw.circle(self.surface, style.WALL, pixel, width / 2)
+                pygame.draw.circle(self.surface, self._palette.wall, pixel, width / 2)

@@ -1,11 +1,15 @@
 """Colours, which the page in a browser shares, and how a speed maps to one."""
 
+import dataclasses
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from racer_env.rendering import COLOURS
 
 Colour = tuple[int, int, int]
 
@@ -17,18 +21,46 @@ def _colour(text: str) -> Colour:
 
 
 _SHARED: dict[str, Any] = json.loads(Path(__file__).with_name("colours.json").read_text(encoding="utf-8"))
-_DARK = {name: _colour(text) for name, text in _SHARED["dark"].items()}
 
-OUTSIDE, RUNOFF, SHOULDER = _DARK["outside"], _DARK["runoff"], _DARK["shoulder"]
-ROAD, ROAD_EDGE, CENTRE_LINE = _DARK["road"], _DARK["roadEdge"], _DARK["centreLine"]
-KERB, KERB_LIGHT = _DARK["kerb"], _DARK["kerbLight"]
-WALL, RAY = _DARK["wall"], _DARK["ray"]
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one scheme: of the ground, of what is drawn on it, and of the panel beside it."""
+
+    outside: Colour
+    runoff: Colour
+    shoulder: Colour
+    road: Colour
+    road_edge: Colour
+    centre_line: Colour
+    kerb: Colour
+    kerb_light: Colour
+    wall: Colour
+    ray: Colour
+    panel: Colour
+    panel_line: Colour
+    text: Colour
+    text_dim: Colour
+    throttle: Colour
+    brake: Colour
+    steer: Colour
+    ahead: Colour
+    behind: Colour
+
+
+def _palette(colours: str) -> Palette:
+    def key(name: str) -> str:
+        first, *others = name.split("_")
+        return first + "".join(map(str.capitalize, others))
+
+    shared = _SHARED[colours]
+    return Palette(**{field.name: _colour(shared[key(field.name)]) for field in dataclasses.fields(Palette)})
+
+
+PALETTES = {colours: _palette(colours) for colours in COLOURS}
+
+# The same on any ground.
 WHITE, BLACK, TYRE, GLASS = (_colour(_SHARED[name]) for name in ("white", "black", "tyre", "glass"))
-
-PANEL, PANEL_LINE = _DARK["panel"], _DARK["panelLine"]
-TEXT, TEXT_DIM = _DARK["text"], _DARK["textDim"]
-THROTTLE, BRAKE, STEER = _DARK["throttle"], _DARK["brake"], _DARK["steer"]
-AHEAD, BEHIND = _DARK["ahead"], _DARK["behind"]
 
 # Colours of the first, second, ... car: distinct for colour-blind people too, and on asphalt.
 CARS: tuple[Colour, ...] = tuple(_colour(text) for text in _SHARED["cars"])

@@ -187,7 +187,7 @@ def test_many_tracks_are_told_by_groups(capsys: pytest.CaptureFixture[str]) -> N
     assert len(output.splitlines()) < 15
 
 
-@pytest.mark.parametrize("arguments", [["--fps", "30"], ["--camera", "follow"]])
+@pytest.mark.parametrize("arguments", [["--fps", "30"], ["--camera", "follow"], ["--colours", "light"]])
 def test_arguments_about_a_video_want_one(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Instead of being passed over."""
     assert evaluate.main(["--model", "scripted", *arguments]) == 2

@@ -14,6 +14,7 @@ from training import evaluate, make_tracks
 from training.console.messages import command_line
 from training.drives import track_sheet
 
+DARK = style.PALETTES["dark"]
 pytestmark = pytest.mark.timeout(30)
 
 
@@ -31,7 +32,7 @@ def test_files_and_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert pixels.shape == (2 * side, 2 * side, 3)
     for index in range(4):
         left, top = index % 2 * side, index // 2 * side
-        assert (pixels[top : top + side, left : left + side] == style.ROAD).all(axis=2).any() == (index < 3)
+        assert (pixels[top : top + side, left : left + side] == DARK.road).all(axis=2).any() == (index < 3)
 
 
 def pixels_of(path: Path) -> np.ndarray:
@@ -50,7 +51,7 @@ def test_an_arrow_shows_where_a_track_goes(track_id: str, goes_right: bool, tmp_
     """Its head, which is its widest part, lies ahead of its middle; the start line beside it is white."""
     track_sheet.draw_tracks(load_tracks([track_id]), tmp_path / "tracks.png")
     pixels = pixels_of(tmp_path / "tracks.png")
-    columns = (np.abs(pixels - style.RAY).max(axis=2) < 12).sum(axis=0)
+    columns = (np.abs(pixels - DARK.ray).max(axis=2) < 12).sum(axis=0)
     arrow = np.flatnonzero(columns)
     assert 60 < np.ptp(arrow) < 120
     assert (columns.argmax() > (arrow[0] + arrow[-1]) / 2) == goes_right
@@ -62,7 +63,7 @@ def test_a_road_that_is_narrow_for_its_length_is_seen(tmp_path: Path) -> None:
     """Of the example, its start line and its arrow too."""
     assert make_tracks.main(["--from", CIRCUIT, "--scale", "2", "--output-dir", str(tmp_path)]) == 0
     pixels = pixels_of(tmp_path / "tracks.png")
-    for colour, least in ((style.ROAD, 2000), (style.RAY, 1000), (style.WHITE, 100)):
+    for colour, least in ((DARK.road, 2000), (DARK.ray, 1000), (style.WHITE, 100)):
         assert (np.abs(pixels - colour).max(axis=2) < 30).sum() > least
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racer_env.rendering import CAMERAS, FOLLOW, WHOLE
+from racer_env.rendering import CAMERAS, COLOURS, DARK, FOLLOW, WHOLE
 from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.parser import Parser, whole_number
 from training.evaluation.options import DEFAULT_LAPS
@@ -23,6 +23,7 @@ class WatchOptions:
     track_seed: int
     tracks_dir: Path | None
     camera: str
+    colours: str
     deterministic: bool
     vecnorm: Path | None
     no_vecnorm: bool
@@ -84,6 +85,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--camera", choices=CAMERAS, help=f"camera to begin with (default: {WHOLE}, with --drive {FOLLOW})"
     )
+    parser.add_argument("--colours", choices=COLOURS, default=DARK, help=f"colours of the window (default: {DARK})")
     add_statistics_arguments(parser.add_argument_group("about the first model"))
     add_driver_arguments(parser)
     return parser

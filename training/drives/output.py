@@ -131,7 +131,7 @@ def _write_video(options: EvaluationOptions, drives: Sequence[Drive], path: Path
     fps = check_video(path, options.fps)
     lap, ghosts = drives[0].best_lap, drives[1:]
     what = f"the best lap, {lap.seconds:.2f} s" if lap is not None else "all of the drive, without a completed lap"
-    frames = write_video([(drive, drive.shown_lap) for drive in drives], path, fps, options.camera)
+    frames = write_video([(drive, drive.shown_lap) for drive in drives], path, fps, options.camera, options.colours)
     words = f"saved {path}: {what} on {drives[0].track.id}, {frames:,} frames at {fps} a second"
     return (
         f"{words}; as {'a ghost' if len(ghosts) == 1 else 'ghosts'} {', '.join(map(_ghost, ghosts))}"

@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-from racer_env.rendering import style
+from racer_env.rendering import DARK, style
 from racer_env.tracks import Track
 from training.drives.along import along, braking_points, gap_to_reference
 from training.drives.corners import corners_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from training.evaluation.episode import Episode
 
+PALETTE = style.PALETTES[DARK]
 MIN_SPEED_RANGE = 40.0  # units/s that the colours of a racing line span
 LEAST_LAP_MARGIN = 0.1  # s above the slowest lap
 LEAST_SPEED_RANGE, LEAST_STEERING = 10.0, 0.25  # units/s that telemetry spans; steering that it reaches to each side
@@ -70,19 +71,19 @@ def _draw_road(axes: "Axes", track: Track) -> None:
         return to_hex((name[0] / 255, name[1] / 255, name[2] / 255))
 
     geometry = track.geometry
-    axes.set_facecolor(colour(style.OUTSIDE))
-    axes.fill(*geometry.outer_wall.T, color=colour(style.SHOULDER), zorder=0)
-    axes.fill(*geometry.inner_wall.T, color=colour(style.OUTSIDE), zorder=1)
+    axes.set_facecolor(colour(PALETTE.outside))
+    axes.fill(*geometry.outer_wall.T, color=colour(PALETTE.shoulder), zorder=0)
+    axes.fill(*geometry.inner_wall.T, color=colour(PALETTE.outside), zorder=1)
     line = geometry.centre_line
     at = np.linspace(0.0, track.length, 800)
     (centre, tangent), half_width = line.point_and_tangent_at(at), line.half_width_at(at)[:, None]
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     left, right = centre + normal * half_width, centre - normal * half_width
     quads = np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1)
-    road = colour(style.ROAD)
+    road = colour(PALETTE.road)
     axes.add_collection(PolyCollection(list(quads), facecolors=road, edgecolors=road, linewidths=0.6, zorder=2))
     for wall in (geometry.outer_wall, geometry.inner_wall):
-        axes.plot(*wall.T, color=colour(style.WALL), linewidth=1.6, zorder=3)
+        axes.plot(*wall.T, color=colour(PALETTE.wall), linewidth=1.6, zorder=3)
     axes.plot(*np.stack([left[0], right[0]]).T, color="white", linewidth=3, zorder=3)
     axes.set_aspect("equal")
     axes.margins(0.02)

@@ -7,7 +7,7 @@ import pygame
 
 from racer_env.contract import TICKS_PER_SECOND
 from racer_env.errors import RenderError
-from racer_env.rendering import CAMERAS
+from racer_env.rendering import CAMERAS, DARK
 from racer_env.rendering.painter import MAX_SIZE, MIN_SIZE, Painter
 from racer_env.rendering.window import TOO_SLOW, Window
 from racer_env.tracks import Track
@@ -50,6 +50,7 @@ def show_race(
     camera: str,
     laps: int | None,
     best_drives: BestDrives | None = None,
+    colours: str = DARK,
 ) -> str:
     """Show a race until its window is closed; the arguments are those of ``RaceWindow``.
 
@@ -66,7 +67,7 @@ def show_race(
             f"{error}; python -m training.evaluate --model MODEL --video lap.mp4 makes a video, which needs none"
         ) from error
     try:
-        return RaceWindow(window, entrants, tracks, camera, laps, best_drives).run()
+        return RaceWindow(window, entrants, tracks, camera, laps, best_drives, colours).run()
     finally:
         window.close()
 
@@ -90,6 +91,7 @@ class RaceWindow:
         camera: str,
         laps: int | None,
         best_drives: BestDrives | None = None,
+        colours: str = DARK,
     ) -> None:
         """Make the window's contents.
 
@@ -97,9 +99,10 @@ class RaceWindow:
             window: Window that shows the race.
             entrants: Entrants, one for each car.
             tracks: Tracks to go through, the first one first.
-            camera: Camera at the beginning, WHOLE or FOLLOW.
+            camera: Camera at the beginning, one of CAMERAS.
             laps: Number of laps in the race; None is driving without a race.
             best_drives: Takes down what a person drives; None if nobody wants to know.
+            colours: Colours of the pictures, one of COLOURS.
         """
         self.focus = 0
         self.speed = 1.0
@@ -108,6 +111,7 @@ class RaceWindow:
         self._entrants = list(entrants)
         self._tracks = list(tracks)
         self._camera, self._rays, self._trails = camera, True, True
+        self._colours = colours
         self._laps = laps
         self._best_drives = best_drives
         self._person = next((entrant for entrant in entrants if isinstance(entrant, PersonEntrant)), None)
@@ -220,6 +224,7 @@ class RaceWindow:
             camera=self._camera,
             rays=self._rays,
             trails=self._trails,
+            colours=self._colours,
             footer=FOOTER,
         )
 

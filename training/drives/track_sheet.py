@@ -9,7 +9,7 @@ import numpy as np
 import pygame
 
 from racer_env.errors import ConfigError
-from racer_env.rendering import style
+from racer_env.rendering import DARK, style
 from racer_env.rendering.camera import Camera
 from racer_env.rendering.painter import Painter
 from racer_env.rendering.readout import draw_text
@@ -18,6 +18,7 @@ from racer_env.tracks import Track
 from racer_env.tracks.track import FloatArray
 from training.drives.roads import size_in_words
 
+PALETTE = style.PALETTES[DARK]
 PICTURE_NAME = "tracks.png"
 TILES = ((1, 960), (4, 640), (64, 320))  # most tracks, and the side of one track's picture in pixels
 SMALLEST_TILE = 240  # pixels, for more tracks
@@ -75,7 +76,7 @@ def draw_tracks(tracks: Sequence[Track], path: Path) -> None:
     """Write a picture of tracks side by side, each with its name, its size and the direction of driving."""
     columns, side = min(MAX_COLUMNS, math.ceil(math.sqrt(len(tracks)))), tile_side(len(tracks))
     sheet = pygame.Surface((columns * side, math.ceil(len(tracks) / columns) * side), depth=32)
-    sheet.fill(style.OUTSIDE)
+    sheet.fill(PALETTE.outside)
     for index, track in enumerate(tracks):
         _draw_tile(sheet.subsurface((index % columns * side, index // columns * side, side, side)), track)
     pygame.image.save(sheet, path)
@@ -93,14 +94,14 @@ def _draw_tile(tile: pygame.Surface, track: Track) -> None:
     head = round(2.4 * name)
     size, margin = (side * SMOOTHING, (side - head) * SMOOTHING), round(MARGIN_SHARE * side * SMOOTHING)
     large = pygame.Surface(size, depth=32)
-    large.fill(style.OUTSIDE)
+    large.fill(PALETTE.outside)
     painter = Painter(track, (size[0] - 2 * margin, size[1] - margin), readout=False)
     large.blit(painter.draw([]), (margin, 0))
     _draw_start(large, track, painter.camera_on(None), np.array([margin, 0.0]))
     tile.blit(pygame.transform.smoothscale(large, (side, side - head)), (0, head))
     width = side - 8
-    draw_text(tile, track.id, (side / 2, name * 0.4), name, style.TEXT, "midtop", width)
-    draw_text(tile, size_in_words(track), (side / 2, name * 1.4), round(name * 0.8), style.TEXT_DIM, "midtop", width)
+    draw_text(tile, track.id, (side / 2, name * 0.4), name, PALETTE.text, "midtop", width)
+    draw_text(tile, size_in_words(track), (side / 2, name * 1.4), round(name * 0.8), PALETTE.text_dim, "midtop", width)
 
 
 def _draw_start(surface: pygame.Surface, track: Track, camera: Camera, corner: FloatArray) -> None:
@@ -121,7 +122,7 @@ def _draw_start(surface: pygame.Surface, track: Track, camera: Camera, corner: F
     arrow, aside = _ARROW @ np.stack([along, across]) * length, half + 0.35 * length
     sides = [road[0] + along * (length / 2) + across * aside * sign for sign in (1, -1)]
     middle = max(sides, key=lambda place: _room(surface, road, place + arrow))
-    _fill(surface, middle + arrow, style.RAY)
+    _fill(surface, middle + arrow, PALETTE.ray)
 
 
 def _room(surface: pygame.Surface, road: FloatArray, points: FloatArray) -> float:

@@ -11,7 +11,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from racer_env.contract import TICKS_PER_SECOND
-from racer_env.rendering import WHOLE
+from racer_env.rendering import DARK, WHOLE
 from racer_env.rendering.painter import SIZE, Painter
 from training.checkpoints.writing import replacing
 from training.drives.frames import views_of
@@ -24,7 +24,9 @@ _GIF_SIZE = (960, 540)
 _GIF_DELAYS = (30, 30, 40)  # milliseconds; a GIF counts in hundredths of a second, and these three frames take a tenth
 
 
-def write_video(laps: Sequence[tuple[Drive, Lap]], path: Path, fps: int, camera: str = WHOLE) -> int:
+def write_video(
+    laps: Sequence[tuple[Drive, Lap]], path: Path, fps: int, camera: str = WHOLE, colours: str = DARK
+) -> int:
     """Write a lap as a video, with other laps of the same track as ghosts.
 
     All laps begin with the first frame, and the first lap ends with the last one. A ghost that is faster drives on for
@@ -35,7 +37,7 @@ def write_video(laps: Sequence[tuple[Drive, Lap]], path: Path, fps: int, camera:
         laps: Pairs of a drive and one of its laps; the first is in focus, and the others are ghosts.
         path: Path of the video, ending in .mp4 or .gif.
         fps: Frames per second, one of RATES; 30 for a GIF.
-        camera: WHOLE or FOLLOW, see ``Painter``.
+        camera, colours: See ``Painter``.
 
     Returns:
         Number of frames written.
@@ -45,7 +47,7 @@ def write_video(laps: Sequence[tuple[Drive, Lap]], path: Path, fps: int, camera:
     """
     is_gif = path.suffix.lower() == GIF
     drive, lap = laps[0]
-    painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera)
+    painter = Painter(drive.track, _GIF_SIZE if is_gif else SIZE, camera=camera, colours=colours)
     ticks = range(0, lap.last - lap.first + 1, TICKS_PER_SECOND // fps)
     frames = tqdm(_frames(laps, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
     with replacing(path) as beside:

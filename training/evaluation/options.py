@@ -9,7 +9,7 @@ from pathlib import Path
 from racer_env.errors import ConfigError
 from racer_env.json_files import read_json
 from racer_env.packages import need, need_ffmpeg
-from racer_env.rendering import CAMERAS, WHOLE
+from racer_env.rendering import CAMERAS, COLOURS, DARK, WHOLE
 from training.checkpoints.files import PRETRAINED
 from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.bridges import add_bridge_argument
@@ -21,6 +21,7 @@ DEFAULT_LAPS = 3
 MP4, GIF = ".mp4", ".gif"
 # Options that one driver alone takes, with what they need of it.
 _OF_ONE_DRIVER = ("compare", "vecnorm", "no_vecnorm", "stress", "par_times", "record", "plot")
+_ABOUT_VIDEOS = ("fps", "camera", "colours")
 # Options that say how to drive; they do not apply to a replay.
 _ABOUT_DRIVING = (
     *("compare", "vecnorm", "no_vecnorm", "track_id", "laps", "episodes", "deterministic", "bridge_url"),
@@ -57,6 +58,7 @@ class EvaluationOptions:
     video: Path | None
     fps: int | None
     camera: str
+    colours: str
     plot: Path | None
 
     @property
@@ -177,6 +179,7 @@ def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
     )
     look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
     look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video (default: {WHOLE})")
+    look.add_argument("--colours", choices=COLOURS, default=DARK, help=f"colours of the video (default: {DARK})")
     look.add_argument(
         "--plot",
         type=Path,
@@ -218,8 +221,10 @@ def check_options(options: EvaluationOptions) -> None:
             raise ConfigError(f"--{named[0]} goes with one driver; name one with --model, or leave out --{named[0]}")
     if options.video is not None:
         check_video(options.video, options.fps)
-    elif options.fps is not None or options.camera != WHOLE:
-        raise ConfigError("--fps and --camera are about a video; name its file with --video, or leave them out")
+    elif _named(options, _ABOUT_VIDEOS):
+        raise ConfigError(
+            "--fps, --camera and --colours are about a video; name its file with --video, or leave them out"
+        )
     _check_targets(options)
     if options.keeps_drives or options.replay is not None:
         need("showing a drive", "pygame", "matplotlib", "PIL", "imageio_ffmpeg")

@@ -14,6 +14,7 @@ from stable_baselines3.common.vec_env import VecMonitor, VecVideoRecorder
 from racer_env.env import RacerEnv
 from racer_env.errors import ClosedError, ConfigError, RenderError
 from racer_env.project import PROJECT_ROOT
+from racer_env.rendering import style
 from racer_env.rendering.scene import View
 from racer_env.rendering.shadow import Shadow
 from racer_env.rendering.window import Window
@@ -85,9 +86,9 @@ def test_many_tracks_are_drawn_once_each(ring: Track, monkeypatch: pytest.Monkey
     drawn = []
     real = scenery.Scenery.__init__
 
-    def count(self: scenery.Scenery, track: Track, scale: float, has_grain: bool) -> None:
+    def count(self: scenery.Scenery, track: Track, scale: float, has_grain: bool, palette: style.Palette) -> None:
         drawn.append(track)
-        real(self, track, scale, has_grain)
+        real(self, track, scale, has_grain, palette)
 
     monkeypatch.setattr(scenery.Scenery, "__init__", count)
     tracks = [ring_track(id=str(number)) for number in range(12)]

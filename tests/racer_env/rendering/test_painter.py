@@ -16,6 +16,7 @@ from racer_env.simulator.simulator import Simulator
 from racer_env.tracks import Track
 
 Frame = np.ndarray
+DARK, LIGHT = style.PALETTES["dark"], style.PALETTES["light"]
 SIZE = (640, 400)
 ON_ROAD = (200.0, 0.0)  # of the ring: at the right, on its centre line
 
@@ -102,14 +103,14 @@ def test_surfaces_have_colours_of_their_own(ring: Track) -> None:
     """Road, shoulder, runoff, wall and outside, from the inside out, as the game has them."""
     painter = Painter(ring, (1600, 1600), rays=False, trails=False, readout=False)
     frame = frame_of(painter)
-    for radius, colour in ((210, style.ROAD), (232, style.SHOULDER), (246, style.RUNOFF), (257, style.OUTSIDE)):
+    for radius, colour in ((210, DARK.road), (232, DARK.shoulder), (246, DARK.runoff), (257, DARK.outside)):
         point = (radius * math.cos(1.0), radius * math.sin(1.0))
         assert pixel_at(painter, frame, point) == pytest.approx(colour, abs=6)
-    assert pixel_at(painter, frame, (0.0, 0.0)) == style.OUTSIDE
+    assert pixel_at(painter, frame, (0.0, 0.0)) == DARK.outside
     wall = painter.camera_on(None).to_pixels(ring.geometry.outer_wall[:-1]).round().astype(int)
     on_wall = frame[wall[:, 1], wall[:, 0]]
-    assert (np.abs(on_wall - style.WALL).max(axis=1) < 40).mean() > 0.9
-    assert len({style.ROAD, style.SHOULDER, style.RUNOFF, style.OUTSIDE, style.WALL}) == 5
+    assert (np.abs(on_wall - DARK.wall).max(axis=1) < 40).mean() > 0.9
+    assert len({DARK.road, DARK.shoulder, DARK.runoff, DARK.outside, DARK.wall}) == 5
 
 
 def test_up_is_north_and_right_is_east(tracks: list[Track]) -> None:
@@ -122,7 +123,7 @@ def test_up_is_north_and_right_is_east(tracks: list[Track]) -> None:
     frame = frame_of(painter)
     line = tracks[2].geometry.centre_line.point_at(np.linspace(50, tracks[2].length - 50, 200))
     x, y = camera.to_pixels(line).round().astype(int).T
-    assert (np.abs(frame[y, x] - style.ROAD).max(axis=1) < 40).all()
+    assert (np.abs(frame[y, x] - DARK.road).max(axis=1) < 40).all()
 
 
 def test_the_start_line_is_chequered(ring: Track) -> None:
@@ -134,7 +135,7 @@ def test_the_start_line_is_chequered(ring: Track) -> None:
     assert (around < 90).sum() > 50
     assert (around > 700).sum() > 50
     elsewhere = pixel_at(painter, frame, (-205.0, 0.0))
-    assert elsewhere == pytest.approx(style.ROAD, abs=6)
+    assert elsewhere == pytest.approx(DARK.road, abs=6)
 
 
 def test_curves_have_kerbs(tracks: list[Track]) -> None:
@@ -190,9 +191,9 @@ def test_rays_end_where_the_car_sees_a_wall(ring: Track) -> None:
     for index, distance in enumerate(car.rays):
         angle = car.heading - math.pi / 2 + index * math.pi / 8
         end = (car.x + distance * math.cos(angle), car.y + distance * math.sin(angle))
-        assert pixel_at(painter, frame, end) == pytest.approx(style.RAY, abs=60)
+        assert pixel_at(painter, frame, end) == pytest.approx(DARK.ray, abs=60)
     painter.rays = False
-    assert not (frame_of(painter, car) == style.RAY).all(axis=2).any()
+    assert not (frame_of(painter, car) == DARK.ray).all(axis=2).any()
 
 
 def test_the_trail_has_the_colours_of_the_speed(ring: Track) -> None:
@@ -248,10 +249,23 @@ def test_many_cars_fit_the_read_out(ring: Track) -> None:
     assert frame_of(painter, *cars).shape == (200, 480, 3)
 
 
+def test_colours_are_dark_or_light(ring: Track) -> None:
+    """Ground, panel and small map have those of the scheme, and none of the other."""
+    for colours, own, other in (("dark", DARK, LIGHT), ("light", LIGHT, DARK)):
+        painter = Painter(ring, (900, 700), camera="follow", trails=False, colours=colours)
+        painter.draw([make_car(*ON_ROAD)])
+        painter.draw_footer("it")
+        shown = {tuple(colour) for colour in painter.pixels().reshape(-1, 3).tolist()}
+        for name in ("outside", "panel", "panel_line", "text", "text_dim"):
+            assert getattr(own, name) in shown, (colours, name)
+            assert getattr(other, name) not in shown, (colours, name)
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"camera": "bird"}, "camera must be 'track' or 'follow', got 'bird'"),
+        ({"colours": "grey"}, "colours must be 'dark' or 'light', got 'grey'"),
         ({"size": (10, 400)}, r"whole numbers within \[64, 4096\], got \(10, 400\)"),
         ({"size": (640, 99999)}, "size must be width and height"),
         ({"size": (640.5, 400)}, "size must be width and height"),
@@ -278,7 +292,7 @@ def test_the_panel_lists_the_laps(ring: Track) -> None:
     rows = []
     for lap in range(2, 7):
         car.stopwatch.see(lap, 400 * lap)
-        rows.append((panel_of(painter, car)[375:600, :-1] != style.PANEL).any(axis=(1, 2)).sum())
+        rows.append((panel_of(painter, car)[375:600, :-1] != DARK.panel).any(axis=(1, 2)).sum())
     assert rows[0] < 5  # one lap stands above the list
     assert rows[1] < rows[2] < rows[3] < rows[4]
 
@@ -292,9 +306,9 @@ def test_the_panel_shows_gaps(ring: Track) -> None:
         panel = panel_of(painter, *cars, gaps=[0.0, gap])
         return bool((np.abs(panel - colour).max(axis=2) < 8).any())
 
-    assert (has(style.AHEAD, -1.5), has(style.BEHIND, -1.5)) == (True, False)
-    assert (has(style.AHEAD, 1.5), has(style.BEHIND, 1.5)) == (False, True)
-    assert (has(style.AHEAD, None), has(style.BEHIND, None)) == (False, False)
+    assert (has(DARK.ahead, -1.5), has(DARK.behind, -1.5)) == (True, False)
+    assert (has(DARK.ahead, 1.5), has(DARK.behind, 1.5)) == (False, True)
+    assert (has(DARK.ahead, None), has(DARK.behind, None)) == (False, False)
 
 
 def test_a_small_map_shows_where_the_cars_are(ring: Track) -> None:

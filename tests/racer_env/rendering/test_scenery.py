@@ -10,15 +10,17 @@ from racer_env.rendering.scenery import Scenery
 from racer_env.tracks import Track
 from tests.racer_env.rendering.test_painter import make_car
 
+DARK = style.PALETTES["dark"]
+
 
 def test_grain_changes_little_and_within_the_walls_alone(ring: Track) -> None:
     """Enough to feel speed; what lies outside goes on beyond the picture, where there is none."""
     flat, grainy = (
-        pygame.surfarray.array3d(Scenery(ring, 2.0, has_grain).picture).astype(int) for has_grain in (False, True)
+        pygame.surfarray.array3d(Scenery(ring, 2.0, has_grain, DARK).picture).astype(int) for has_grain in (False, True)
     )
     difference = np.abs(flat - grainy).max(axis=2)
     assert 1 < difference.max() <= 6
-    outside = (flat == style.OUTSIDE).all(axis=2)
+    outside = (flat == DARK.outside).all(axis=2)
     assert difference[outside].max() == 0
     assert (difference[~outside] > 0).mean() > 0.5
 
@@ -29,5 +31,5 @@ def test_the_camera_that_follows_shows_grain(ring: Track, camera: str, has_grain
     painter = Painter(ring, (640, 400), camera=camera, rays=False, trails=False, readout=False)
     painter.draw([make_car(200.0, 0.0)])
     colours = {tuple(pixel) for pixel in painter.pixels().reshape(-1, 3).tolist()}
-    near = {colour for colour in colours if max(abs(a - b) for a, b in zip(colour, style.ROAD, strict=True)) <= 2}
+    near = {colour for colour in colours if max(abs(a - b) for a, b in zip(colour, DARK.road, strict=True)) <= 2}
     assert (len(near) > 4) == has_grain
