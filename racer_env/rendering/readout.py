@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pygame
 
-from racer_env.printable import MAX_NAME, printable
+from racer_env.printable import printable
 from racer_env.rendering import style
 from racer_env.rendering.camera import Area
 from racer_env.rendering.car_view import CarView
@@ -41,6 +41,16 @@ def _rendered(text: str, size: int, colour: style.Colour) -> pygame.Surface:
     return _font(size).render(text, True, colour)
 
 
+@functools.lru_cache(maxsize=2048)
+def _fitting(text: str, size: int, width: int | None) -> str:
+    """Return as much of the text as fits into a width in pixels."""
+    if width is None or _font(size).size(text)[0] <= width:
+        return text
+    while text and _font(size).size(text + "...")[0] > width:
+        text = text[:-1]
+    return text + "..."
+
+
 @functools.lru_cache(maxsize=8)
 def _colour_bar(width: int, height: int) -> pygame.Surface:
     row = style.speed_colours(np.arange(width), max(width - 1, 1))
@@ -57,12 +67,7 @@ def draw_text(
     width: int | None = None,
 ) -> pygame.Rect:
     """Draw a line of text, cut at ``width`` pixels, and return the rectangle it covers."""
-    text = printable(text, MAX_NAME)
-    if width is not None and _font(size).size(text)[0] > width:
-        while text and _font(size).size(text + "...")[0] > width:
-            text = text[:-1]
-        text += "..."
-    picture = _rendered(text, size, colour)
+    picture = _rendered(_fitting(printable(text), size, width), size, colour)
     place = picture.get_rect(**{anchor: (round(where[0]), round(where[1]))})
     surface.blit(picture, place)
     return place

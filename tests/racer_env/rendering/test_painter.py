@@ -330,6 +330,20 @@ def test_a_small_map_shows_where_the_cars_are(ring: Track) -> None:
     assert not (panel[120:] == (255, 0, 255)).all(axis=2).any()
 
 
+def test_the_footer_is_cut_where_it_has_no_room(ring: Track) -> None:
+    """At its end, and only there, however many characters it has."""
+    painter = Painter(ring, (1280, 200), footer=26)
+    frames = []
+    for middle, end in (("a", "a"), ("x", "a"), ("a", "x")):
+        frame_of(painter)
+        painter.draw_footer("i" * 90 + middle + "i" * 30 + end + "i" * 400)
+        frames.append(painter.pixels().astype(int))
+    assert len(changed(frames[0], frames[1])) > 5
+    assert len(changed(frames[0], frames[2])) > 5
+    right = painter.map_area[0] + painter.map_area[2]
+    assert (frames[0][-26:, right - 12 :] == DARK.panel).all()
+
+
 def test_help_lies_over_the_map(ring: Track) -> None:
     """And nowhere else; it fits small pictures."""
     for size in ((1280, 720), (480, 200)):
