@@ -60,7 +60,9 @@ def _palette(colours: str) -> Palette:
 PALETTES = {colours: _palette(colours) for colours in COLOURS}
 
 # The same on any ground.
-WHITE, BLACK, TYRE, GLASS = (_colour(_SHARED[name]) for name in ("white", "black", "tyre", "glass"))
+WHITE, BLACK, TYRE, GLASS, BRAKE_LIGHT = (
+    _colour(_SHARED[name]) for name in ("white", "black", "tyre", "glass", "brakeLight")
+)
 
 # Colours of the first, second, ... car: distinct for colour-blind people too, and on asphalt.
 CARS: tuple[Colour, ...] = tuple(_colour(text) for text in _SHARED["cars"])
@@ -71,6 +73,12 @@ _SPEED_STOPS = np.array([_colour(text) for text in _SHARED["speeds"]], np.float6
 def car_colour(index: int) -> Colour:
     """Return the colour of the car with that index; colours repeat."""
     return CARS[index % len(CARS)]
+
+
+def mixed(colour: Colour, other: Colour, opacity: float) -> Colour:
+    """Return a colour with another one over it that has that opacity."""
+    red, green, blue = (round(under + (over - under) * opacity) for under, over in zip(colour, other, strict=True))
+    return red, green, blue
 
 
 def speed_colours(speeds: npt.ArrayLike, max_speed: float) -> npt.NDArray[np.uint8]:

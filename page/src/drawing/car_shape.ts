@@ -1,7 +1,7 @@
 /** Draws a car: body, wings, cockpit, wheels of which the front ones turn, and its shadow. */
 
 import type { Pose } from "../game/poses.js";
-import { GLASS, TYRE } from "./palette.js";
+import { BRAKE_LIGHT, GLASS, TYRE } from "./palette.js";
 
 export const LENGTH = 4; // units at scale 1; the game only defines the width, 2 units
 const FRONT = 1.25;
@@ -82,7 +82,7 @@ export function drawCar(context: CanvasRenderingContext2D, { x, y, heading }: Po
   context.fill(STRIPE);
   context.fillStyle = GLASS;
   context.fill(COCKPIT);
-  context.fillStyle = look.isBraking ? "#ff3b30" : TYRE;
+  context.fillStyle = look.isBraking ? BRAKE_LIGHT : TYRE;
   context.fill(REAR_WING);
   context.restore();
 }

@@ -5,7 +5,7 @@ import colours from "../../../racer_env/rendering/colours.json";
 /** The colours of one scheme, as `#rrggbb`. */
 export type Palette = typeof colours.dark;
 
-export const { white: WHITE, black: BLACK, tyre: TYRE, glass: GLASS } = colours;
+export const { white: WHITE, black: BLACK, tyre: TYRE, glass: GLASS, brakeLight: BRAKE_LIGHT } = colours;
 
 const LIGHT = matchMedia("(prefers-color-scheme: light)");
 

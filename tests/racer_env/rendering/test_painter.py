@@ -74,20 +74,36 @@ def test_only_a_moved_car_changes_a_frame(ring: Track) -> None:
 
 
 def test_a_car_points_where_it_is_heading(ring: Track) -> None:
-    """A car that heads the other way is the same picture upside down; its wing is in front."""
+    """The body of a car that heads the other way is the same upside down; its lights are at the rear."""
     painter = make_painter(ring)
     middle = np.round(painter.camera_on(None).to_pixels((0.0, 0.0))).astype(int)  # off the road: one colour all around
 
     def crop(heading: float) -> Frame:
-        frame = frame_of(painter, make_car(0.0, 0.0, heading))
+        frame = frame_of(painter, make_car(0.0, 0.0, heading, brake=1.0))
         x, y = middle
         return frame[y - 18 : y + 18, x - 18 : x + 18]
 
     east, west, north = crop(0.0), crop(math.pi), crop(math.pi / 2)
-    assert np.abs(east - west[::-1, ::-1]).mean() < 3
-    assert np.abs(north - np.rot90(east)).mean() < 3
-    dark = np.argwhere(east.sum(axis=2) < 90)  # tyres and wing; the wing is wide and in front
-    assert (dark[:, 1] > 26).sum() > (dark[:, 1] < 9).sum()
+    bodies = [picture[..., 2] > 200 for picture in (east, west[::-1, ::-1], np.rot90(north, -1))]
+    assert bodies[0].sum() > 50
+    for other in bodies[1:]:
+        assert (bodies[0] != other).sum() < 0.1 * bodies[0].sum()
+    lights = np.argwhere((east[..., 0] > 150) & (east[..., 2] < 100))
+    assert len(lights) > 5
+    assert lights[:, 1].max() < 8
+
+
+def test_a_shadow_falls_to_the_south_east(ring: Track) -> None:
+    """Wherever the car heads: the ground there is darker, and not black."""
+    painter = make_painter(ring)
+    empty = frame_of(painter)
+    x, y = np.round(painter.camera_on(None).to_pixels((0.0, 0.0))).astype(int)
+    for heading in np.linspace(0, 2 * math.pi, 9):
+        frame = frame_of(painter, make_car(0.0, 0.0, heading))
+        shade = (np.abs(frame - 0.65 * empty).max(axis=2) < 2).astype(int)
+        pixels = np.argwhere(shade)[:, ::-1] - (x, y)
+        assert len(pixels) > 10
+        assert (pixels.mean(axis=0) > 2).all()
 
 
 def test_front_wheels_turn(ring: Track) -> None:
@@ -217,7 +233,7 @@ def test_the_read_out_tells_speed_and_inputs(ring: Track) -> None:
     left = painter.map_area[0]
     assert 0 < left < 300
     before = frame_of(painter, make_car(*ON_ROAD))
-    for change in ({"speed": 88.0}, {"throttle": 0.7}, {"brake": 0.7}, {"steer": -0.5}):
+    for change in ({"speed": 88.0}, {"throttle": 0.7}, {"brake": 0.2}, {"steer": -0.5}):
         pixels = changed(before, frame_of(painter, make_car(*ON_ROAD, **change)))
         assert len(pixels) > 20, change
         assert pixels[:, 0].max() < left
