@@ -10,6 +10,7 @@ import numpy.typing as npt
 from racer_env.contract import RAYS
 from racer_env.physics import Physics
 from racer_env.rendering import style
+from racer_env.rendering.skid_marks import SkidMarks
 from racer_env.rendering.stopwatch import Stopwatch
 
 TRAIL_TICKS = 480  # 8 seconds
@@ -29,6 +30,7 @@ class CarView:
         steer, throttle, brake: The car's smoothed inputs.
         rays: (9,) distances to the nearest wall in units, from right to left; empty if not known.
         trail: x, y and speed of the last TRAIL_TICKS ticks, in units and units/s.
+        marks: What its tyres have left on the ground.
         stopwatch: Times of the car's laps.
     """
 
@@ -44,17 +46,20 @@ class CarView:
     brake: float = 0.0
     rays: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     trail: deque[tuple[float, float, float]] = field(default_factory=lambda: deque(maxlen=TRAIL_TICKS))
+    marks: SkidMarks = field(default_factory=SkidMarks)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
 
     def begin(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Place the car at the start of an episode; the arguments are those of ``see``."""
         self.trail.clear()
+        self.marks.clear()
         self.stopwatch.begin(int(state["lap"]))
         self._take(state, observation, physics)
 
     def put_back(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Place the car elsewhere in an episode, at the cost of the running lap; the arguments are those of ``see``."""
         self.trail.clear()
+        self.marks.lift()
         self.stopwatch.lose_lap()
         self._take(state, observation, physics)
 
@@ -66,6 +71,7 @@ class CarView:
             observation: (14,) observation after the tick.
             physics: Physics of the game.
         """
+        self.marks.see(state)
         self.stopwatch.see(int(state["lap"]), int(state["step_count"]))
         self._take(state, observation, physics)
 

@@ -12,7 +12,7 @@ from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, COLOURS, DARK, FOLLOW, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
-from racer_env.rendering.cars import draw_car, draw_rays, draw_trail
+from racer_env.rendering.cars import car_scale, draw_car, draw_rays, draw_trail
 from racer_env.rendering.mini_map import MiniMap
 from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
@@ -21,6 +21,7 @@ from racer_env.tracks import Track
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
 FOLLOW_SPAN = 210.0  # units along the shorter side of what the camera that follows a car shows
+MARK_OPACITY = 0.5  # of skid marks, on the road
 LOOK_AHEAD = 18  # ticks of driving by which it looks ahead
 MIN_WIDTH_WITH_READOUT = 480  # pixels
 
@@ -77,6 +78,7 @@ class Painter:
         self.rays = rays
         self.trails = trails
         self._palette = style.PALETTES[colours]
+        self._mark_colour = style.mixed(self._palette.road, self._palette.skid, MARK_OPACITY)
         self._surface = pygame.Surface(self.size, depth=32)
         width, height = self.size
         panel = max(180, min(260, width // 5)) if readout and width >= MIN_WIDTH_WITH_READOUT else 0
@@ -122,6 +124,8 @@ class Painter:
         surface.fill(self._palette.outside)
         self._draw_scenery(camera)
         ordered = [car for car in cars if car is not focused] + ([focused] if focused is not None else [])
+        for car in ordered:
+            car.marks.draw(surface, camera, car_scale(camera, physics), self._mark_colour)
         if self.trails:
             for car in ordered:
                 draw_trail(surface, camera, car, physics.max_speed)

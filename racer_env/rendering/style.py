@@ -37,6 +37,7 @@ class Palette:
     kerb_light: Colour
     wall: Colour
     ray: Colour
+    skid: Colour
     panel: Colour
     panel_line: Colour
     text: Colour

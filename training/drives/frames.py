@@ -45,6 +45,7 @@ def view_of_lap(drive: Drive, lap: Lap) -> CarView:
     crossings = np.flatnonzero(np.diff(drive.states["lap"][: lap.last + 1])) + 1
     for tick in (*crossings.tolist(), lap.last):  # between them, nothing happens that is still seen at the end
         car.see(drive.states[tick], drive.observations[tick], physics)
+    car.marks.clear()
     states = drive.states[lap.first : lap.last + 1]
     car.trail = deque(zip(states["x"].tolist(), states["y"].tolist(), states["speed"].tolist(), strict=True))
     return car

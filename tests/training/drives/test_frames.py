@@ -9,7 +9,7 @@ from racer_env.tracks import Track
 from tests.runs import drive
 from training.drivers.scripted import scripted_driver
 from training.drives.frames import view_of_lap, views_of
-from training.drives.recording import record, record_episode
+from training.drives.recording import Lap, record, record_episode
 
 
 def test_the_end_of_a_lap_is_seen_as_after_every_tick_before(track: Track) -> None:
@@ -29,3 +29,12 @@ def test_only_the_car_in_focus_has_a_trail(track: Track) -> None:
     drive = record("it", track, [np.array([0.0, 1.0, 0.0])] * 9).drive
     trails = [[len(car.trail) for car in views_of(drive, index)][-1] for index in (0, 1)]
     assert trails == [10, 0]
+
+
+def test_a_lap_as_a_trail_has_no_skid_marks(track: Track) -> None:
+    """As not every tick is looked at, they would be drawn across the map."""
+    actions = [np.array([0.0, 1.0, 0.0])] * 80 + [np.array([0.0, 0.0, 1.0])] * 40
+    drive = record("it", track, actions).drive
+    *_, seen = itertools.islice(views_of(drive), 101)
+    assert len(seen.marks) > 0
+    assert len(view_of_lap(drive, Lap(0, 100, True)).marks) == 0
