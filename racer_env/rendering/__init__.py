@@ -4,8 +4,8 @@ import os
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # before anything here imports pygame
 
-WHOLE, FOLLOW = "track", "follow"  # cameras
-CAMERAS = (WHOLE, FOLLOW)
+HEADING, FOLLOW, WHOLE = "heading", "follow", "track"  # cameras
+CAMERAS = (HEADING, FOLLOW, WHOLE)  # in the order of the page
 
 DARK, LIGHT = "dark", "light"  # colours, as in colours.json
 COLOURS = (DARK, LIGHT)

@@ -1,5 +1,6 @@
 """From world coordinates, in units with y up, to a picture, in pixels with y down."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +17,15 @@ Area = tuple[int, int, int, int]  # left, top, width and height in pixels
 
 @dataclass(frozen=True)
 class Camera:
-    """A view straight down, with north up.
+    """A view straight down.
 
     Attributes:
-        x, y: World point in the middle of the area, in units.
+        x, y: World point that is drawn at the anchor, in units.
         scale: Pixels per unit of the world.
         area: Left, top, width and height of the drawn area in the picture, in pixels.
         min_car_length: Least length of a drawn car, in pixels; seen from far above, cars are drawn enlarged.
+        turn: Radians that the world is turned by, counter-clockwise; at 0, north is up.
+        anchor: Where in the area (x, y) is drawn, as shares of its width and of its height.
     """
 
     x: float
@@ -30,13 +33,26 @@ class Camera:
     scale: float
     area: Area
     min_car_length: float
+    turn: float = 0.0
+    anchor: tuple[float, float] = (0.5, 0.5)
+
+    @property
+    def middle(self) -> npt.NDArray[np.float64]:
+        """The picture's pixel (2,) at the anchor."""
+        left, top, width, height = self.area
+        return np.array([left + width * self.anchor[0], top + height * self.anchor[1]])
 
     def to_pixels(self, points: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the picture's pixels (..., 2) for world points (..., 2)."""
-        left, top, width, height = self.area
         offset = np.asarray(points, dtype=np.float64) - (self.x, self.y)
-        middle = np.array([left + width / 2, top + height / 2])
-        return middle + offset * (self.scale, -self.scale)
+        return self.middle + turned(offset, self.turn) * (self.scale, -self.scale)
+
+
+def turned(points: npt.NDArray[np.float64], angle: float) -> npt.NDArray[np.float64]:
+    """Return points (..., 2) turned counter-clockwise around the origin, by an angle in radians."""
+    cos, sin = math.cos(angle), math.sin(angle)
+    result: npt.NDArray[np.float64] = points @ np.array([[cos, sin], [-sin, cos]])
+    return result
 
 
 def bounds_of(track: Track) -> tuple[float, float, float, float]:

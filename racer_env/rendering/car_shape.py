@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pygame
 
 from racer_env.rendering import style
+from racer_env.rendering.camera import turned
 
 # Along and across the car, in units; the game only defines the width.
 LENGTH, WIDTH = 4.0, 2.0
@@ -88,10 +89,3 @@ def picture_of(look: CarLook, scale: float) -> pygame.Surface:
     if look.opacity < 1:
         small.fill((round(FULL * look.opacity),) * 4, special_flags=pygame.BLEND_RGBA_MULT)
     return small
-
-
-def turned(points: FloatArray, angle: float) -> FloatArray:
-    """Return points (..., 2) turned counter-clockwise around the origin, by an angle in radians."""
-    cos, sin = math.cos(angle), math.sin(angle)
-    result: FloatArray = points @ np.array([[cos, sin], [-sin, cos]])
-    return result

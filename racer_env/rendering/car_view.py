@@ -10,6 +10,7 @@ import numpy.typing as npt
 from racer_env.contract import RAYS
 from racer_env.physics import Physics
 from racer_env.rendering import style
+from racer_env.rendering.pursuit import Pursuit
 from racer_env.rendering.skid_marks import SkidMarks
 from racer_env.rendering.stopwatch import Stopwatch
 
@@ -32,6 +33,7 @@ class CarView:
         trail: x, y and speed of the last TRAIL_TICKS ticks, in units and units/s.
         marks: What its tyres have left on the ground.
         stopwatch: Times of the car's laps.
+        pursuit: What a camera sees that follows the car with its heading up.
     """
 
     name: str
@@ -48,6 +50,10 @@ class CarView:
     trail: deque[tuple[float, float, float]] = field(default_factory=lambda: deque(maxlen=TRAIL_TICKS))
     marks: SkidMarks = field(default_factory=SkidMarks)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    pursuit: Pursuit = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pursuit = Pursuit(self.heading)
 
     def begin(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Place the car at the start of an episode; the arguments are those of ``see``."""
@@ -55,6 +61,7 @@ class CarView:
         self.marks.clear()
         self.stopwatch.begin(int(state["lap"]))
         self._take(state, observation, physics)
+        self.pursuit.cut(self.heading, self.speed / physics.max_speed)
 
     def put_back(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Place the car elsewhere in an episode, at the cost of the running lap; the arguments are those of ``see``."""
@@ -62,6 +69,7 @@ class CarView:
         self.marks.lift()
         self.stopwatch.lose_lap()
         self._take(state, observation, physics)
+        self.pursuit.cut(self.heading, self.speed / physics.max_speed)
 
     def see(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         """Update the car to its state after a tick.
@@ -74,6 +82,7 @@ class CarView:
         self.marks.see(state)
         self.stopwatch.see(int(state["lap"]), int(state["step_count"]))
         self._take(state, observation, physics)
+        self.pursuit.see(self.heading, self.speed / physics.max_speed)
 
     def _take(self, state: Any, observation: npt.NDArray[np.floating], physics: Physics) -> None:
         self.x, self.y, self.heading, self.speed = (float(state[name]) for name in ("x", "y", "heading", "speed"))

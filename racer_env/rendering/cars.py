@@ -50,8 +50,14 @@ def car_scale(camera: Camera, physics: Physics) -> float:
 
 def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool = False) -> None:
     """Draw a car with its shadow, along its heading, with the front wheels turned; a ghost is see-through."""
-    opacity = GHOST_OPACITY if is_ghost else 1.0
-    look = CarLook(car.colour, car.heading, math.pi / 2, car.wheel_angle, car.brake > HARD_BRAKE, opacity)
+    look = CarLook(
+        colour=car.colour,
+        heading=car.heading + camera.turn,
+        north=math.pi / 2 + camera.turn,
+        wheel_angle=car.wheel_angle,
+        is_braking=car.brake > HARD_BRAKE,
+        opacity=GHOST_OPACITY if is_ghost else 1.0,
+    )
     picture = picture_of(look, car_scale(camera, physics))
     x, y = camera.to_pixels((car.x, car.y)).tolist()
     half = picture.get_width() // 2

@@ -1,5 +1,6 @@
 """Pictures of cars on a track."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,19 +10,21 @@ import numpy.typing as npt
 import pygame
 
 from racer_env.errors import ConfigError
-from racer_env.rendering import CAMERAS, COLOURS, DARK, FOLLOW, WHOLE, style
+from racer_env.rendering import CAMERAS, COLOURS, DARK, HEADING, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import car_scale, draw_car, draw_rays, draw_trail
 from racer_env.rendering.mini_map import MiniMap
 from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
+from racer_env.rendering.turning import draw_turned
 from racer_env.tracks import Track
 
 SIZE = (1280, 720)
 MIN_SIZE, MAX_SIZE = 64, 4096
 FOLLOW_SPAN = 210.0  # units along the shorter side of what the camera that follows a car shows
 MARK_OPACITY = 0.5  # of skid marks, on the road
+BEHIND = 0.7  # share of the height at which the car is drawn with its heading up
 LOOK_AHEAD = 18  # ticks of driving by which it looks ahead
 MIN_WIDTH_WITH_READOUT = 480  # pixels
 
@@ -45,7 +48,8 @@ class Painter:
     Attributes:
         track: The track to draw.
         size: Width and height of a frame, in pixels.
-        camera: WHOLE shows all of the track, FOLLOW follows the car in focus.
+        camera: WHOLE shows all of the track; FOLLOW follows the car in focus with north up, HEADING with its heading
+            up.
         rays: Whether to draw the rays of the car in focus.
         trails: Whether to draw where the cars have been.
     """
@@ -68,7 +72,7 @@ class Painter:
             ConfigError: Size, camera or colours are not valid.
         """
         if camera not in CAMERAS:
-            raise ConfigError(f"camera must be {WHOLE!r} or {FOLLOW!r}, got {camera!r}")
+            raise ConfigError(f"camera must be {' or '.join(map(repr, CAMERAS))}, got {camera!r}")
         if colours not in COLOURS:
             raise ConfigError(f"colours must be {' or '.join(map(repr, COLOURS))}, got {colours!r}")
         check_size(size)
@@ -86,17 +90,20 @@ class Painter:
         self.map_area: Area = (panel, 0, width - panel, height - footer)
         self._mini_map = MiniMap(track, self._palette)
         self._whole = whole_track(track, self.map_area)
+        self._follow_scale = possible_scale(track, max(min(self.map_area[2:]) / FOLLOW_SPAN, self._whole.scale))
         self._sceneries: dict[tuple[float, bool], Scenery] = {}  # by scale and grain, kept while in use
 
     def camera_on(self, car: CarView | None) -> Camera:
-        """Return the camera for a frame with this car in focus; it looks ahead as far as the car has just come."""
+        """Return the camera for a frame with this car in focus; with north up, it looks ahead as far as it has come."""
         if self.camera == WHOLE or car is None:
             return self._whole
-        scale = possible_scale(self.track, max(min(self.map_area[2:]) / FOLLOW_SPAN, self._whole.scale))
-        length = 1.6 * self._whole.min_car_length
+        shorter, length = min(self.map_area[2:]), 1.6 * self._whole.min_car_length
+        if self.camera == HEADING:
+            scale, turn = shorter / car.pursuit.span, math.pi / 2 - car.pursuit.heading
+            return Camera(car.x, car.y, scale, self.map_area, length, turn, anchor=(0.5, BEHIND))
         past_x, past_y, _ = car.trail[-LOOK_AHEAD] if len(car.trail) >= LOOK_AHEAD else (car.x, car.y, 0.0)
         x, y = 2 * car.x - past_x, 2 * car.y - past_y
-        return replace(self._whole, x=x, y=y, scale=scale, min_car_length=length)
+        return replace(self._whole, x=x, y=y, scale=self._follow_scale, min_car_length=length)
 
     def draw(
         self,
@@ -169,13 +176,17 @@ class Painter:
         return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 
     def _draw_scenery(self, camera: Camera) -> None:
-        looks = camera.scale, camera is not self._whole
+        is_whole = camera is self._whole
+        looks = (camera.scale, False) if is_whole else (self._follow_scale, True)
         if looks not in self._sceneries:
             self._sceneries[looks] = scenery_of(self.track, *looks, self._palette)
         scenery = self._sceneries[looks]
-        left, top, width, height = self.map_area
-        x, y = scenery.place_of(camera.x, camera.y)
-        self._surface.blit(scenery.picture, (round(left + width / 2 - x), round(top + height / 2 - y)))
+        at = scenery.place_of(camera.x, camera.y)
+        if self.camera == HEADING and not is_whole:
+            beyond = self._surface.map_rgb(self._palette.outside)
+            draw_turned(self._surface, camera, scenery.picture, at, scenery.scale, beyond)
+        else:
+            self._surface.blit(scenery.picture, np.round(camera.middle - at).astype(int).tolist())
 
     def _draw_message(self, message: str) -> None:
         left, top, width, height = self.map_area

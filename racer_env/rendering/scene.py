@@ -25,7 +25,8 @@ class View:
 
     Attributes:
         size: Width and height of a picture, in pixels.
-        camera: ``"track"`` shows all of the track, ``"follow"`` follows the first car.
+        camera: ``"track"`` shows all of the track, ``"follow"`` follows the first car with north up, and ``"heading"``
+            with its heading up.
         rays: Whether to draw the rays of the first car.
         trails: Whether to draw where the cars have been, coloured by speed.
         colours: ``"dark"`` or ``"light"``.

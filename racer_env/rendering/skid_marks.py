@@ -59,7 +59,7 @@ class SkidMarks:
         if len(self) < 2:
             return
         places = np.array(self._places)
-        middles, headings = camera.to_pixels(places[:, :2]), places[:, 2]
+        middles, headings = camera.to_pixels(places[:, :2]), places[:, 2] + camera.turn
         along = np.stack([np.cos(headings), -np.sin(headings)], axis=1) * scale
         across = along[:, ::-1] * (1.0, -1.0)
         left, top, width, height = camera.area

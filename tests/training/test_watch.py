@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 import pytest
 
+from racer_env.rendering import style
 from racer_env.rendering.window import Window
 from racer_env.tracks import Track
 from tests.helpers import FakeClock
@@ -247,15 +248,38 @@ def test_keys_for_the_picture(window: Window, tracks: list[Track]) -> None:
         before = screen()
         press(watching, key)
         assert not np.array_equal(before, screen()), key
-    assert (watching.painter.camera, watching.painter.rays, watching.focus) == ("follow", False, 1)
+    assert (watching.painter.camera, watching.painter.rays, watching.focus) == ("heading", False, 1)
     press(watching, pygame.K_t)
     assert not watching.painter.trails
     for track_id in ("track-02", "track-03", "track-01"):
         press(watching, pygame.K_n)
         assert watching.race.track.id == watching.painter.track.id == track_id
-    assert (watching.painter.camera, watching.painter.rays, watching.painter.trails) == ("follow", False, False)
+    assert (watching.painter.camera, watching.painter.rays, watching.painter.trails) == ("heading", False, False)
     press(watching, pygame.K_TAB)
     assert watching.focus == 0
+
+
+def test_a_key_goes_through_the_cameras(window: Window, tracks: list[Track]) -> None:
+    """In the order of the page: following with the heading up, then with north up, then all of the track."""
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "heading", None)
+    cameras = []
+    for _ in range(3):
+        press(watching, pygame.K_c)
+        cameras.append(watching.painter.camera)
+    assert cameras == ["follow", "track", "heading"]
+
+
+def test_the_window_is_dark_or_light(window: Window, tracks: list[Track]) -> None:
+    """Also on the next track, and after its size has changed."""
+    watching = RaceWindow(window, [entrant(SCRIPTED)], tracks, "track", None, colours="light")
+    panel = style.PALETTES["light"].panel
+    watching.frame()
+    assert tuple(screen()[3, 3]) == panel
+    press(watching, pygame.K_n)
+    pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, size=(900, 500), w=900, h=500))
+    watching.frame()
+    assert watching.painter.size == (900, 500)
+    assert tuple(screen()[3, 3]) == panel
 
 
 @pytest.mark.parametrize("key", [pygame.K_q, pygame.K_ESCAPE])
@@ -440,7 +464,7 @@ def test_several_models_drive_as_ghosts(trained: Path, monkeypatch: pytest.Monke
     """Until the window is closed; the exit code is 0."""
     shown = close_after(monkeypatch, 30)
     models = [str(trained / "models" / "lap_final"), "scripted"]
-    assert watch.main(["--model", *models, "--track-id", "track-02", "--camera", "follow"]) == 0
+    assert watch.main(["--model", *models, "--track-id", "track-02", "--camera", "heading", "--colours", "light"]) == 0
     assert len(shown) == 30
     entrants, _ = gathering.gather(options.parse_options(["--model", models[0], "--model", models[1]]))
     assert [entrant.name for entrant in entrants] == ["lap_final", "scripted"]
@@ -526,7 +550,7 @@ def test_a_record_has_a_driver_and_a_name(tmp_path: Path, capsys: pytest.Capture
 
 def test_who_drives_is_followed() -> None:
     """By the camera, unless another one is named; who watches sees all of the track."""
-    cases = ((["--drive"], "follow"), (["--drive", "--camera", "track"], "track"), (["--model", "scripted"], "track"))
+    cases = ((["--drive"], "heading"), (["--drive", "--camera", "track"], "track"), (["--model", "scripted"], "track"))
     for arguments, camera in cases:
         assert options.parse_options(arguments).camera == camera
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racer_env.rendering import CAMERAS, COLOURS, DARK, FOLLOW, WHOLE
+from racer_env.rendering import CAMERAS, COLOURS, DARK, HEADING, WHOLE
 from training.console.arguments import add_driver_arguments, add_statistics_arguments, add_track_arguments
 from training.console.parser import Parser, whole_number
 from training.evaluation.options import DEFAULT_LAPS
@@ -82,13 +82,20 @@ def make_parser() -> Parser:
         help=f"laps of a race with --drive (default: {DEFAULT_LAPS})",
     )
     add_track_arguments(parser, "those that the first model was trained on, then the others")
-    parser.add_argument(
-        "--camera", choices=CAMERAS, help=f"camera to begin with (default: {WHOLE}, with --drive {FOLLOW})"
-    )
-    parser.add_argument("--colours", choices=COLOURS, default=DARK, help=f"colours of the window (default: {DARK})")
+    _add_look_arguments(parser)
     add_statistics_arguments(parser.add_argument_group("about the first model"))
     add_driver_arguments(parser)
     return parser
+
+
+def _add_look_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "--camera",
+        choices=CAMERAS,
+        help="camera to begin with: following a car with its heading up, following it with north up, or all of the "
+        f"track (default: {WHOLE}, with --drive {HEADING})",
+    )
+    parser.add_argument("--colours", choices=COLOURS, default=DARK, help=f"colours of the window (default: {DARK})")
 
 
 def parse_options(argv: Sequence[str] | None) -> WatchOptions:
@@ -96,7 +103,7 @@ def parse_options(argv: Sequence[str] | None) -> WatchOptions:
     parser = make_parser()
     arguments = parser.parse_args(argv)
     if arguments.camera is None:
-        arguments.camera = FOLLOW if arguments.drive else WHOLE
+        arguments.camera = HEADING if arguments.drive else WHOLE
     options = WatchOptions(**vars(arguments))
     if not (options.model or options.replay or options.drive):
         parser.error("expected --model, --replay or --drive, or several of them")

@@ -116,7 +116,21 @@ class RaceWindow:
         self._best_drives = best_drives
         self._person = next((entrant for entrant in entrants if isinstance(entrant, PersonEntrant)), None)
         self._devices = None if self._person is None else Devices()
-        self._keys: dict[int, Callable[[], None]] = {
+        self._keys = self._commands()
+        self._buttons: dict[str, Callable[[], None]] = {
+            PUT_BACK: self._put_back,
+            PAUSE: self._pause,
+            RESTART: self._restart,
+            CAMERA: self._change_camera,
+            RAYS: self._switch_rays,
+        }
+        self._told = set[str]()
+        self._shows_help = False
+        self._show_track(0)
+
+    def _commands(self) -> dict[int, Callable[[], None]]:
+        """Return what keys do besides driving."""
+        return {
             pygame.K_SPACE: self._pause,
             pygame.K_c: self._change_camera,
             pygame.K_v: self._switch_rays,
@@ -136,16 +150,6 @@ class RaceWindow:
             pygame.K_q: self._quit,
             pygame.K_ESCAPE: self._quit,
         }
-        self._buttons: dict[str, Callable[[], None]] = {
-            PUT_BACK: self._put_back,
-            PAUSE: self._pause,
-            RESTART: self._restart,
-            CAMERA: self._change_camera,
-            RAYS: self._switch_rays,
-        }
-        self._told = set[str]()
-        self._shows_help = False
-        self._show_track(0)
 
     def run(self) -> str:
         """Show the race until the window is closed; return its result, empty if there was none."""

@@ -178,7 +178,9 @@ def _add_drive_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the best lap as a video, .mp4 or .gif; of several drivers that of the first, and theirs as ghosts",
     )
     look.add_argument("--fps", type=int, choices=(60, 30), help="frames a second (default: 60, of a .gif 30)")
-    look.add_argument("--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video (default: {WHOLE})")
+    look.add_argument(
+        "--camera", choices=CAMERAS, default=WHOLE, help=f"camera of the video, as of training.watch (default: {WHOLE})"
+    )
     look.add_argument("--colours", choices=COLOURS, default=DARK, help=f"colours of the video (default: {DARK})")
     look.add_argument(
         "--plot",

@@ -196,6 +196,40 @@ def test_the_camera_that_follows_looks_ahead(ring: Track) -> None:
     assert painter.camera_on(car).y == 0.0
 
 
+def test_a_camera_has_the_heading_up(ring: Track) -> None:
+    """The car points upward in the lower part of the map, and road, rays and shadow are turned with the world."""
+    painter = make_painter(ring, camera="heading", rays=True)
+    for place, heading in (((200.0, 0.0), math.pi / 2), ((0.0, 200.0), math.pi), ((-200.0, 0.0), -math.pi / 2)):
+        car = make_car(*place, heading, brake=1.0, rays=np.full(9, 30.0))
+        frame, camera = frame_of(painter, car), painter.camera_on(car)
+        body = np.argwhere((frame == (255, 0, 255)).all(axis=2))[:, ::-1]
+        assert body.mean(axis=0) == pytest.approx((SIZE[0] / 2, 0.7 * SIZE[1]), abs=6)
+        x, y = (np.array(SIZE) * (0.5, 0.7)).astype(int)
+        lights = np.argwhere((frame[y : y + 40, x - 20 : x + 20] == style.BRAKE_LIGHT).all(axis=2))
+        assert len(lights) > 5
+        ahead = camera.to_pixels(np.array(place) + 30 * np.array([math.cos(heading), math.sin(heading)]))
+        assert ahead == pytest.approx((SIZE[0] / 2, 0.7 * SIZE[1] - 30 * SIZE[1] / 150))
+        assert frame[int(ahead[1]), int(ahead[0])] == pytest.approx(DARK.ray, abs=60)
+        behind = np.array(place) * 0.93 - 5 * np.array([math.cos(heading), math.sin(heading)])
+        left = camera.to_pixels(behind).round().astype(int)  # the inside of a left turn, beside the ray
+        assert left[0] < SIZE[0] / 2 - 20
+        assert frame[left[1], left[0]] == pytest.approx(DARK.road, abs=8)
+
+
+def test_a_camera_with_the_heading_up_follows_smoothly(ring: Track) -> None:
+    """It turns with the car, a little late, and at a start it is there at once."""
+    simulator, physics = Simulator([ring], 1), load_physics()
+    painter, car = make_painter(ring, camera="heading"), make_car(0, 0)
+    car.begin(simulator.cars[0], simulator.observations[0], physics)
+    begin = math.pi / 2 - car.heading
+    assert painter.camera_on(car).turn == pytest.approx(begin)
+    simulator.cars[0]["heading"] += 0.5
+    car.see(simulator.cars[0], simulator.observations[0], physics)
+    assert begin - 0.1 < painter.camera_on(car).turn < begin - 0.01
+    car.put_back(simulator.cars[0], simulator.observations[0], physics)
+    assert painter.camera_on(car).turn == pytest.approx(begin - 0.5)
+
+
 def test_rays_end_where_the_car_sees_a_wall(ring: Track) -> None:
     """Nine of them, as observed; they can be switched off."""
     simulator = Simulator([ring], 1)
@@ -280,7 +314,7 @@ def test_colours_are_dark_or_light(ring: Track) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"camera": "bird"}, "camera must be 'track' or 'follow', got 'bird'"),
+        ({"camera": "bird"}, "camera must be 'heading' or 'follow' or 'track', got 'bird'"),
         ({"colours": "grey"}, "colours must be 'dark' or 'light', got 'grey'"),
         ({"size": (10, 400)}, r"whole numbers within \[64, 4096\], got \(10, 400\)"),
         ({"size": (640, 99999)}, "size must be width and height"),

@@ -32,11 +32,13 @@ LAP = Lap(20, 80, True)
 
 
 @pytest.mark.parametrize(("fps", "count"), [(60, 61), (30, 31)])
-@pytest.mark.parametrize("camera", ["track", "follow"])
-def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, count: int, camera: str) -> None:
+@pytest.mark.parametrize(("camera", "colours"), [("track", "dark"), ("follow", "dark"), ("heading", "light")])
+def test_an_mp4_has_every_frame(
+    recording: Recording, tmp_path: Path, fps: int, count: int, camera: str, colours: str
+) -> None:
     """Of the full size, at its rate; they move."""
     path = tmp_path / "deep" / "lap.mp4"
-    assert write_video([(recording.drive, LAP)], path, fps, camera) == count
+    assert write_video([(recording.drive, LAP)], path, fps, camera, colours) == count
     frames = imageio_ffmpeg.read_frames(str(path))
     meta = next(frames)
     assert meta["size"] == (1280, 720)
@@ -44,7 +46,7 @@ def test_an_mp4_has_every_frame(recording: Recording, tmp_path: Path, fps: int, 
     decoded = [np.frombuffer(frame, np.uint8).reshape(720, 1280, 3) for frame in frames]
     assert len(decoded) == count
     assert [file.name for file in path.parent.iterdir()] == ["lap.mp4"]
-    painter = Painter(recording.track, camera=camera)
+    painter = Painter(recording.track, camera=camera, colours=colours)
     for tick, frame in ((LAP.first, decoded[0]), (LAP.last, decoded[-1])):
         for at, car in enumerate(views_of(recording.drive)):
             if at == tick:
