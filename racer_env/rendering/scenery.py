@@ -161,9 +161,13 @@ class _Drawing:
         self.surface.blit(cover, (0, 0))
 
     def _walls(self) -> None:
-        width = max(round(MIN_WALL * SMOOTHING), round(WALL_WIDTH * self.scale))
+        half = max(MIN_WALL * SMOOTHING, WALL_WIDTH * self.scale) / 2
         for wall in (self.track.geometry.outer_wall, self.track.geometry.inner_wall):
-            pixels = self._pixels(wall)
-            pygame.draw.lines(self.surface, self._palette.wall, True, pixels, width)
-            for pixel in pixels:  # round the joints
-                pygame.draw.circle(self.surface, self._palette.wall, pixel, width / 2)
+            begin = (wall[:-1] - self.origin) * (self.scale, -self.scale)
+            along = np.roll(begin, -1, axis=0) - begin
+            aside = along[:, ::-1] * (-1.0, 1.0) * (half / np.hypot(*along.T))[:, None]
+            # Quadrilaterals, as pygame's slanting lines are thinner than their joints.
+            corners = np.stack([begin + aside, begin + along + aside, begin + along - aside, begin - aside], axis=1)
+            for quad, joint in zip(corners.tolist(), begin.tolist(), strict=True):
+                pygame.draw.polygon(self.surface, self._palette.wall, quad)
+                pygame.draw.circle(self.surface, self._palette.wall, joint, half)
