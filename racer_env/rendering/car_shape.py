@@ -51,6 +51,7 @@ class CarLook:
         wheel_angle: Angle of the front wheels from the heading, in radians, counter-clockwise.
         is_braking: Whether its lights show.
         opacity: 1 is solid.
+        has_shadow: Whether it casts a shadow.
     """
 
     colour: style.Colour
@@ -59,6 +60,7 @@ class CarLook:
     wheel_angle: float
     is_braking: bool
     opacity: float
+    has_shadow: bool
 
 
 def picture_of(look: CarLook, scale: float) -> pygame.Surface:
@@ -73,8 +75,9 @@ def picture_of(look: CarLook, scale: float) -> pygame.Surface:
     def draw(shape: FloatArray, colour: style.Colour, width: int = 0) -> None:
         pygame.draw.polygon(large, colour, pixels(shape).tolist(), width)
 
-    aside = pixels(_SHADOW_AT, look.north - math.pi / 2) - half * SMOOTHING
-    pygame.draw.polygon(large, (0, 0, 0, round(FULL * _SHADOW_OPACITY)), (pixels(_SHADOW) + aside).tolist())
+    if look.has_shadow:
+        aside = pixels(_SHADOW_AT, look.north - math.pi / 2) - half * SMOOTHING
+        pygame.draw.polygon(large, (0, 0, 0, round(FULL * _SHADOW_OPACITY)), (pixels(_SHADOW) + aside).tolist())
     for side in (TRACK, -TRACK):
         draw(turned(_WHEEL, look.wheel_angle) + np.array([FRONT, side]), style.TYRE)
         draw(_WHEEL + np.array([REAR, side]), style.TYRE)

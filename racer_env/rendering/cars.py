@@ -1,6 +1,7 @@
 """Drawing cars, their rays, and the trail behind them."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pygame
@@ -16,6 +17,7 @@ TRAIL_WIDTH = 3  # pixels
 RAY_DOT = 3.0  # pixels, if the picture is large enough
 GHOST_OPACITY = 0.75
 HARD_BRAKE = 0.3  # from which the lights show
+APART = 0.5  # lengths of a car within which two are at one place
 
 
 def draw_trail(surface: pygame.Surface, camera: Camera, car: CarView, max_speed: float) -> None:
@@ -48,8 +50,23 @@ def car_scale(camera: Camera, physics: Physics) -> float:
     return max(camera.scale * physics.width / WIDTH, camera.min_car_length / LENGTH)
 
 
-def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool = False) -> None:
-    """Draw a car with its shadow, along its heading, with the front wheels turned; a ghost is see-through."""
+def draw_cars(
+    surface: pygame.Surface, camera: Camera, cars: Sequence[CarView], focused: CarView | None, physics: Physics
+) -> None:
+    """Draw cars, the last on top; those that are not in focus are see-through.
+
+    Of cars at one place, as at a start, only the one on top has a shadow: those of many would make a black spot.
+    """
+    places = camera.to_pixels(np.array([(car.x, car.y) for car in cars]).reshape(-1, 2))
+    is_near = np.hypot(*(places[:, None] - places).T) < APART * LENGTH * car_scale(camera, physics)
+    is_covered = np.tril(is_near, -1).any(axis=0)
+    for car, covered in zip(cars, is_covered.tolist(), strict=True):
+        _draw_car(surface, camera, car, physics, is_ghost=car is not focused, has_shadow=not covered)
+
+
+def _draw_car(
+    surface: pygame.Surface, camera: Camera, car: CarView, physics: Physics, is_ghost: bool, has_shadow: bool
+) -> None:
     look = CarLook(
         colour=car.colour,
         heading=car.heading + camera.turn,
@@ -57,6 +74,7 @@ def draw_car(surface: pygame.Surface, camera: Camera, car: CarView, physics: Phy
         wheel_angle=car.wheel_angle,
         is_braking=car.brake > HARD_BRAKE,
         opacity=GHOST_OPACITY if is_ghost else 1.0,
+        has_shadow=has_shadow,
     )
     picture = picture_of(look, car_scale(camera, physics))
     x, y = camera.to_pixels((car.x, car.y)).tolist()

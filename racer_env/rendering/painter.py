@@ -13,7 +13,7 @@ from racer_env.errors import ConfigError
 from racer_env.rendering import CAMERAS, COLOURS, DARK, HEADING, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
-from racer_env.rendering.cars import car_scale, draw_car, draw_rays, draw_trail
+from racer_env.rendering.cars import car_scale, draw_cars, draw_rays, draw_trail
 from racer_env.rendering.mini_map import MiniMap
 from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
@@ -138,8 +138,7 @@ class Painter:
                 draw_trail(surface, camera, car, physics.max_speed)
         if self.rays and focused is not None:
             draw_rays(surface, camera, focused, self._palette.ray)
-        for car in ordered:
-            draw_car(surface, camera, car, physics, is_ghost=car is not focused)
+        draw_cars(surface, camera, ordered, focused, physics)
         if message:
             self._draw_message(message)
         surface.set_clip(None)

@@ -106,6 +106,20 @@ def test_a_shadow_falls_to_the_south_east(ring: Track) -> None:
         assert (pixels.mean(axis=0) > 2).all()
 
 
+def test_cars_at_one_place_have_one_shadow(ring: Track) -> None:
+    """Those of many would make a black spot."""
+    painter = make_painter(ring)
+
+    def shade(*places: float) -> int:
+        frame = frame_of(painter, *(make_car(x, 0.0, 0.0) for x in places))
+        shades = [np.array(DARK.outside) * (1 - 0.35 * opacity) for opacity in (1.0, 0.75)]  # of a ghost, too
+        return sum(int((np.abs(frame - colour).max(axis=2) < 2).sum()) for colour in shades)
+
+    one = shade(0.0)
+    assert shade(0.0, 0.0, 2.0) == pytest.approx(one, abs=0.25 * one)
+    assert shade(0.0, 60.0, -60.0) == pytest.approx(3 * one, abs=0.5 * one)
+
+
 def test_front_wheels_turn(ring: Track) -> None:
     """What changes with the wheel angle lies in the front half of the car."""
     painter = make_painter(ring)
