@@ -104,7 +104,8 @@ class Window:
                 self.size = event.size
             elif event.type == pygame.KEYDOWN:
                 self.held.add(event.scancode)
-                yield Press(event.key, event.scancode)
+                is_question = getattr(event, "unicode", "") == "?"  # which layouts have above different keys
+                yield Press(pygame.K_QUESTION if is_question else event.key, event.scancode)
             elif event.type == pygame.KEYUP:
                 self.held.discard(event.scancode)
             elif event.type == pygame.WINDOWFOCUSLOST:

@@ -42,7 +42,8 @@ def make_parser() -> Parser:
         description="Open a window in which drivers drive: several as ghosts on the same track, each alone as far as "
         "it knows. With --drive you drive against them.",
         epilog="keys: space pauses, C changes the camera, V shows or hides rays, T trails, + and - change the speed "
-        "from 1/4 to 8, N goes to the next track, Tab to the next car, Enter starts again, Q or Escape ends; with "
+        "from 1/4 to 8, N goes to the next car, M to the next track, Enter starts again, F1 or ? shows all keys, Q or "
+        "Escape ends; with "
         "--drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D on a French one), "
         "or a gamepad. A steering assist limits the lock by speed and turns the wheels gently; H switches it off and "
         "on. R or Backspace puts the car back on the road, and then the lap does not count. "

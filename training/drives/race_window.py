@@ -20,7 +20,7 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 COUNTDOWN = 3  # seconds before a race
 SIZE = (1280, 720)  # pixels, width and height
 FOOTER = 26  # pixels, height of the line of help
-HELP = "space pause   Enter again   + - speed   C camera   V rays   T trails   N track   Tab car"
+HELP = "space pause   Enter again   + - speed   C camera   V rays   T trails   N car   M track   F1 all keys"
 HELP_TO_DRIVE = "arrows or W A S D by place drive   H assist {assist}   R back on the road   Esc quit   F1 all keys"
 ALL_KEYS = (
     ("left and right, A and D", "steer"),
@@ -28,10 +28,10 @@ ALL_KEYS = (
     ("down, S", "brake"),
     ("H", "steering assist on or off: it limits the lock by speed"),
     ("R, Backspace", "put the car back on the road; the lap does not count"),
-    ("space, Enter", "pause; start again"),
+    ("space or P, Enter", "pause; start again"),
     ("C, V, T", "camera; rays; trails"),
     ("+ and -", "faster and slower"),
-    ("N, Tab", "next track; next car"),
+    ("N, M", "look at the next car; next track"),
     ("Escape", "quit"),
     ("gamepad", "left stick or cross steers; triggers, or A and B"),
     ("gamepad", "Start pauses, Back starts again, Y: back on the road"),
@@ -132,6 +132,7 @@ class RaceWindow:
         """Return what keys do besides driving."""
         return {
             pygame.K_SPACE: self._pause,
+            pygame.K_p: self._pause,
             pygame.K_c: self._change_camera,
             pygame.K_v: self._switch_rays,
             pygame.K_t: self._switch_trails,
@@ -140,13 +141,15 @@ class RaceWindow:
             pygame.K_KP_PLUS: lambda: self._change_speed(1),
             pygame.K_MINUS: lambda: self._change_speed(-1),
             pygame.K_KP_MINUS: lambda: self._change_speed(-1),
-            pygame.K_n: self._next_track,
+            pygame.K_n: self._next_car,
             pygame.K_TAB: self._next_car,
+            pygame.K_m: self._next_track,
             pygame.K_RETURN: self._restart,
             pygame.K_h: self._switch_assist,
             pygame.K_r: self._put_back,
             pygame.K_BACKSPACE: self._put_back,
             pygame.K_F1: self._switch_help,
+            pygame.K_QUESTION: self._switch_help,
             pygame.K_q: self._quit,
             pygame.K_ESCAPE: self._quit,
         }
