@@ -132,10 +132,16 @@ class Readout:
 
     def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         side = self._small * 0.62
-        pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.05, side, side), border_radius=3)
+        self._swatch(surface, car, x, y + self._small * 0.05, side)
         room = int(width - side - 8)
         place = draw_text(surface, car.name, (x + side + 8, y), self._small, self._palette.text, width=room)
         return place.bottom
+
+    def _swatch(self, surface: pygame.Surface, car: CarView, x: float, y: float, side: float) -> None:
+        """Draw a square in a car's colour, with an outline that pale ones need on a light panel."""
+        square = pygame.Rect(round(x), round(y), round(side), round(side))
+        pygame.draw.rect(surface, car.colour, square, border_radius=3)
+        pygame.draw.rect(surface, self._palette.text_dim, square, 1, border_radius=3)
 
     def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large, self._palette.text)
@@ -213,7 +219,7 @@ class Readout:
                 draw_text(surface, f"and {len(cars) - index} more", (x, y), self._small, self._palette.text_dim)
                 return
             colour = self._palette.text if index == focus else self._palette.text_dim
-            pygame.draw.rect(surface, car.colour, (x, y + self._small * 0.1, side, side), border_radius=2)
+            self._swatch(surface, car, x, y + self._small * 0.1, side)
             if gaps is None or index == focus:
                 time, shade = seconds(car.stopwatch.best), colour
             else:

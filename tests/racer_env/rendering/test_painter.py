@@ -349,6 +349,15 @@ def panel_of(painter: Painter, *cars: CarView, **more: Any) -> Frame:
     return painter.pixels().astype(int)[:, : painter.map_area[0]]
 
 
+@pytest.mark.parametrize(("colours", "palette"), [("dark", DARK), ("light", LIGHT)])
+def test_a_car_of_the_panels_colour_is_seen_on_it(ring: Track, colours: str, palette: style.Palette) -> None:
+    """Its square beside the name has an outline."""
+    painter = Painter(ring, rays=False, trails=False, colours=colours)
+    panel = panel_of(painter, CarView("", palette.panel))
+    square = panel[45:65, 10:35]
+    assert (square == palette.text_dim).all(axis=2).sum() > 20
+
+
 def test_the_panel_lists_the_laps(ring: Track) -> None:
     """From the second one on, the latest first."""
     painter = Painter(ring, rays=False, trails=False)
