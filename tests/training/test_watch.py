@@ -17,7 +17,7 @@ from training import evaluate, watch
 from training.drivers.driver import Driver
 from training.drivers.scripted import scripted_driver
 from training.drives import entrants as gathering
-from training.drives import options
+from training.drives import options, race_window
 from training.drives.gamepad import PAUSE
 from training.drives.person import PersonEntrant
 from training.drives.race import DriverEntrant, Race, ReplayEntrant
@@ -556,6 +556,15 @@ def test_who_drives_is_followed() -> None:
     cases = ((["--drive"], "heading"), (["--drive", "--camera", "track"], "track"), (["--model", "scripted"], "track"))
     for arguments, camera in cases:
         assert options.parse_options(arguments).camera == camera
+
+
+def test_how_it_looks_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Camera and colours reach the window, which is dark otherwise."""
+    shown = []
+    monkeypatch.setattr(race_window, "show_race", lambda *arguments: shown.append((arguments[2], arguments[-1])) or "")
+    assert watch.main(["--model", "scripted", "--camera", "heading", "--colours", "light"]) == 0
+    assert watch.main(["--model", "scripted"]) == 0
+    assert shown == [("heading", "light"), ("track", "dark")]
 
 
 def test_without_a_display_video_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

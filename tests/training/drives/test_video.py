@@ -10,6 +10,7 @@ from PIL import Image
 
 from racer_env.errors import ConfigError
 from racer_env.project import PRETRAINED_DRIVER
+from racer_env.rendering import style
 from racer_env.rendering.painter import Painter
 from racer_env.tracks import Track
 from training import evaluate
@@ -117,12 +118,15 @@ def test_a_video_that_fails_leaves_nothing(
 def test_evaluation_makes_one_of_each_track(
     tmp_path: Path, short_config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a drive without a lap, all of it; the track's id is in the name."""
+    """Of a drive without a lap, all of it; the track's id is in the name, and its colours are those asked for."""
     arguments = ["--model", "scripted", "--laps", "1", "--track-id", "track-01", "track-02", "--config", short_config]
-    assert evaluate.main([*arguments, "--video", str(tmp_path / "it.gif")]) == 0
+    assert evaluate.main([*arguments, "--video", str(tmp_path / "it.gif"), "--colours", "light"]) == 0
     output = capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"it_track-01.gif", "it_track-02.gif"}
     assert "all of the drive, without a completed lap on track-02, 31 frames at 30 a second" in output
+    with Image.open(tmp_path / "it_track-02.gif") as picture:
+        corner = picture.convert("RGB").getpixel((3, 3))
+    assert corner == pytest.approx(style.PALETTES["light"].panel, abs=12)
 
 
 def test_several_drivers_are_in_one_video(
