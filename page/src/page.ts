@@ -144,7 +144,7 @@ export class Page {
   private timeTrial(session: Session, loaded: LoadedTrack, notes: string[]): TimeTrial {
     const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
     return new TimeTrial(session, 0, this.ownBest(loaded, notes), fromFile, (best) => {
-      const ticks = best.lap.last - best.lap.first;
+      const ticks = best.path.ticks;
       const isKept = keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data), ticks);
       this.screen?.say(bestLapNews(ticks, medalFor(ticks, loaded.entry.parTicks), isKept));
     });
@@ -169,7 +169,7 @@ export class Page {
     const text = recordingText(best.recording, loaded, this.library.data);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = `${loaded.entry.id}_${timeText(best.lap.last - best.lap.first).replace(":", "-")}.json`;
+    link.download = `${loaded.entry.id}_${timeText(best.path.ticks).replace(":", "-")}.json`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
@@ -181,7 +181,7 @@ export class Page {
       const best = bestLapOf(recording, await this.library.track(entry.id));
       this.loadedLaps.set(entry.fingerprint, best);
       this.menu.choose({ trackId: entry.id });
-      const time = timeText(best.lap.last - best.lap.first);
+      const time = timeText(best.path.ticks);
       this.tell(
         "status",
         `A lap of ${time} s by ${recording.driver} is now the one to beat in the time trial on ${entry.name}.`,

@@ -19,34 +19,35 @@ export function poseBetween(from: Pose, to: Pose, share: number): Pose {
   };
 }
 
+/** Where a car is now. */
+export function poseOf({ x, y, heading }: Cars, car: number): Pose {
+  return { x: x[car], y: y[car], heading: heading[car] };
+}
+
 /** The last two poses of each car. */
 export class Poses {
   private readonly before: Pose[];
   private readonly now: Pose[];
 
   constructor(private readonly cars: Cars) {
-    this.now = Array.from({ length: cars.count }, (_, car) => this.read(car));
+    this.now = Array.from({ length: cars.count }, (_, car) => poseOf(this.cars, car));
     this.before = [...this.now];
   }
 
   /** A car has moved. */
   move(car: number): void {
     this.before[car] = this.now[car];
-    this.now[car] = this.read(car);
+    this.now[car] = poseOf(this.cars, car);
   }
 
   /** A car stands somewhere else: nothing lies between. */
   jump(car: number): void {
-    this.now[car] = this.read(car);
+    this.now[car] = poseOf(this.cars, car);
     this.before[car] = this.now[car];
   }
 
   /** A car's pose at a share of the last tick, in [0, 1]. */
   at(car: number, share: number): Pose {
     return poseBetween(this.before[car], this.now[car], share);
-  }
-
-  private read(car: number): Pose {
-    return { x: this.cars.x[car], y: this.cars.y[car], heading: this.cars.heading[car] };
   }
 }

@@ -5,7 +5,7 @@ import { ACTION_SIZE, DEFAULT_CONFIG } from "../../../bridge/src/engine/contract
 import { Simulation } from "../../../bridge/src/engine/simulation.js";
 import type { StartState } from "../../../bridge/src/engine/starts.js";
 import type { Track } from "../../../bridge/src/engine/track.js";
-import { type Pose, poseBetween } from "./poses.js";
+import { type Pose, poseBetween, poseOf } from "./poses.js";
 import { Progress } from "./progress.js";
 
 /** A drive that the simulator repeats, bit by bit. */
@@ -90,8 +90,7 @@ export class Replay {
     const simulation = new Simulation(track, DEFAULT_CONFIG, 1);
     const { cars, infos } = simulation;
     cars.place(0, drive.start);
-    const pose = (): Pose => ({ x: cars.x[0], y: cars.y[0], heading: cars.heading[0] });
-    this.poses = [pose()];
+    this.poses = [poseOf(cars, 0)];
     this.arcLengths = [cars.arcLength[0]]; // of the standing start; laps from elsewhere begin at the line
     let first = 0;
     let isClean = true;
@@ -100,7 +99,7 @@ export class Replay {
       const lap = cars.lap[0];
       simulation.step(drive.actions.subarray((tick - 1) * ACTION_SIZE, tick * ACTION_SIZE));
       if (infos.wallContact[0] === 1) isClean = false;
-      this.poses.push(pose());
+      this.poses.push(poseOf(cars, 0));
       this.arcLengths.push(cars.arcLength[0]);
       if (cars.lap[0] === lap) continue;
       if (lap > 0) this.laps.push({ first, last: tick, isClean });

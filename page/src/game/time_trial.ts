@@ -1,11 +1,11 @@
 /** A time trial: one car against the best lap there is. */
 
 import type { StartState } from "../../../bridge/src/engine/starts.js";
-import { bestLapOf, type RecordedLap } from "../storage/recording_file.js";
+import type { RecordedLap } from "../storage/recording_file.js";
 import type { Lap } from "./laps.js";
-import type { Pose } from "./poses.js";
+import { type Pose, poseOf } from "./poses.js";
 import { Progress } from "./progress.js";
-import { type LapPath, Recorder, stateOf } from "./recorder.js";
+import { LapPath, Recorder, stateOf } from "./recorder.js";
 import type { Session, SessionListener } from "./session.js";
 
 const OWN = "your best lap";
@@ -27,7 +27,11 @@ export class TimeTrial implements SessionListener {
   /** The best lap that was driven in this session, or is kept from earlier ones. */
   best: RecordedLap | null;
   private readonly recorder: Recorder;
+  /** Of the lap that the car is on, from its first tick on. */
+  private poses: Pose[];
   private progress: Progress;
+  /** The lap before. */
+  private done: { readonly poses: readonly Pose[]; readonly progress: Progress };
 
   /**
    * Begin at the standing start.
@@ -48,30 +52,34 @@ export class TimeTrial implements SessionListener {
     this.ghost = own === null ? null : ghostOf(own);
     if (loaded !== null) this.ghost = ghostOf(loaded, `the lap of ${loaded.recording.driver}`);
     this.recorder = new Recorder(stateOf(this.cars, car));
+    this.poses = [poseOf(this.cars, car)];
     this.progress = this.begun();
+    this.done = { poses: this.poses, progress: this.progress };
     session.listeners.push(this);
   }
 
   acted(car: number, action: Float64Array): void {
     if (car !== this.car) return;
     this.recorder.see(action);
-    this.progress.see(this.timer.ticks, this.cars.arcLength[car]);
+    this.poses.push(poseOf(this.cars, car));
+    this.progress.see(this.poses.length - 1, this.cars.arcLength[car]);
+    if (this.timer.ticks === 0) this.beginLap(); // also after a lap that did not count
   }
 
-  lapped(car: number, lap: Lap): void {
+  lapped(car: number, { ticks, isClean }: Lap): void {
     if (car !== this.car) return;
-    this.progress = this.begun();
-    if (!lap.isClean || (this.best !== null && lap.ticks >= this.best.lap.last - this.best.lap.first)) return;
+    if (!isClean || (this.best !== null && ticks >= this.best.path.ticks)) return;
     const drive = this.recorder.drive(stateOf(this.cars, car));
-    this.best = bestLapOf({ driver: "you", drive }, this.session.loaded);
-    if (this.ghost === null || lap.ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best);
+    const path = new LapPath(ticks, this.done.poses, this.done.progress);
+    this.best = { recording: { driver: "you", drive }, path };
+    if (this.ghost === null || ticks < this.ghost.path.ticks) this.ghost = ghostOf(this.best);
     this.onBest(this.best);
   }
 
   placed(car: number, start: StartState): void {
     if (car !== this.car) return;
     this.recorder.begin(start);
-    this.progress = this.begun();
+    this.beginLap();
   }
 
   /** Where the ghost is, a share of a tick after the last one; null where there is none, and on an out-lap. */
@@ -95,11 +103,17 @@ export class TimeTrial implements SessionListener {
     return this.session.world.timers[this.car];
   }
 
+  private beginLap(): void {
+    this.done = { poses: this.poses, progress: this.progress };
+    this.poses = [poseOf(this.cars, this.car)];
+    this.progress = this.begun();
+  }
+
   private begun(): Progress {
     return new Progress(this.session.loaded.track.geometry.totalLength, this.cars.arcLength[this.car]);
   }
 }
 
-function ghostOf({ replay, lap }: RecordedLap, label = OWN): Ghost {
-  return { label, isOwn: label === OWN, path: replay.path(lap) };
+function ghostOf({ path }: RecordedLap, label = OWN): Ghost {
+  return { label, isOwn: label === OWN, path };
 }

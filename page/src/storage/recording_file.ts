@@ -4,7 +4,7 @@ import { Checker, InputError } from "../../../bridge/src/checks.js";
 import { ACTION_SIZE } from "../../../bridge/src/engine/contract.js";
 import type { StartState } from "../../../bridge/src/engine/starts.js";
 import type { PageData, TrackEntry } from "../data.js";
-import { type Drive, type LapSpan, Replay } from "../game/recorder.js";
+import { type Drive, type LapPath, Replay } from "../game/recorder.js";
 import type { LoadedTrack } from "../loading.js";
 
 const FORMAT = 1;
@@ -22,8 +22,7 @@ export interface Recording {
 /** A recording whose best lap is known. */
 export interface RecordedLap {
   readonly recording: Recording;
-  readonly replay: Replay;
-  readonly lap: LapSpan;
+  readonly path: LapPath;
 }
 
 /** The text of a recording's file. */
@@ -95,7 +94,7 @@ export function bestLapOf(recording: Recording, { track }: LoadedTrack): Recorde
   }
   const lap = replay.best;
   if (lap === null) throw new InputError("The recording holds no completed lap.");
-  return { recording, replay, lap };
+  return { recording, path: replay.path(lap) };
 }
 
 function parsed(text: string, check: Checker): unknown {

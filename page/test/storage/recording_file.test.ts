@@ -7,10 +7,11 @@ const CONTENT = JSON.parse(LAP);
 
 it("reads what the toolkit writes, and drives it to the same end", () => {
   const { recording, entry } = parseRecording(LAP, PAGE);
-  const { lap, replay } = bestLapOf(recording, LOADED);
+  const replay = new Replay(LOADED.track, recording.drive);
   expect(entry.id).toBe("track-01");
-  expect(lap).toEqual({ first: 0, last: CONTENT.actions.length, isClean: true });
+  expect(replay.best).toEqual({ first: 0, last: CONTENT.actions.length, isClean: true });
   expect(replay.end).toEqual(CONTENT.end);
+  expect(bestLapOf(recording, LOADED).path.ticks).toBe(CONTENT.actions.length);
 });
 
 it("writes what the toolkit reads: the same content", () => {
