@@ -26,7 +26,7 @@ export interface DriverEntry {
   /** null where it is not known */
   readonly algorithm: string | null;
   /** by track id; a track on which it was not measured is absent */
-  readonly laps: Readonly<Record<string, MeasuredLaps>>;
+  readonly laps: ReadonlyMap<string, MeasuredLaps>;
 }
 
 /** Ticks of a lap that earn a medal: that many or fewer. */
@@ -80,14 +80,29 @@ export function parsePageData(document: unknown): PageData {
   check.integer(content.version, "version", VERSION, VERSION);
   const tracks = check.list(content.tracks, "tracks").map((entry, i) => parseTrackEntry(check, entry, `tracks[${i}]`));
   if (tracks.length === 0) throw check.fail("tracks must hold at least one track");
-  const drivers = check.list(content.drivers, "drivers");
+  const drivers = check.list(content.drivers, "drivers").map((entry, i) => parseDriver(check, entry, `drivers[${i}]`));
+  checkUnique(
+    check,
+    "tracks",
+    tracks.map(({ id }) => id),
+  );
+  checkUnique(
+    check,
+    "drivers",
+    drivers.map(({ name }) => name),
+  );
   return {
     version: VERSION,
-    drivers: drivers.map((entry, i) => parseDriver(check, entry, `drivers[${i}]`)),
+    drivers,
     tracks,
     physics: check.text(content.physics, "physics"),
     physicsFingerprint: check.text(content.physicsFingerprint, "physicsFingerprint"),
   };
+}
+
+function checkUnique(check: Checker, key: string, names: readonly string[]): void {
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw check.fail(`${key} must have different names, got "${twice}" twice`);
 }
 
 function parseDriver(check: Checker, value: unknown, key: string): DriverEntry {
@@ -99,7 +114,7 @@ function parseDriver(check: Checker, value: unknown, key: string): DriverEntry {
     file: check.text(content.file, `${key}.file`),
     actionRepeat: check.integer(content.actionRepeat, `${key}.actionRepeat`, 1, MAX_REPEAT),
     algorithm: content.algorithm === null ? null : check.text(content.algorithm, `${key}.algorithm`),
-    laps: Object.fromEntries(laps.map(([id, entry]) => [id, parseLaps(check, entry, `${key}.laps.${id}`)])),
+    laps: new Map(laps.map(([id, entry]) => [id, parseLaps(check, entry, `${key}.laps.${id}`)])),
   };
 }
 

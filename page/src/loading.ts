@@ -73,7 +73,9 @@ export class Library {
     try {
       runtime = await import("./driver/onnx_driver.js"); // late: its WebAssembly is most of the page
     } catch (error) {
-      throw new InputError(`What computes drivers could not be loaded: ${messageOf(error)}.`);
+      throw new InputError(
+        `What computes drivers could not be loaded: ${messageOf(error)}. Reload the page to try again.`,
+      );
     }
     return runtime.OnnxDriver.load(bytes, entry.label);
   }

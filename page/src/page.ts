@@ -15,7 +15,7 @@ import { showHelp } from "./screens/help.js";
 import { type Choice, Menu, MOST_IN_RACE, type Mode } from "./screens/menu.js";
 import { defaultPreferences } from "./screens/preferences.js";
 import { show } from "./screens/screens.js";
-import { forgetLap, keepLap, keptLap } from "./storage/best_laps.js";
+import { forgetLap, keepLap, keptLap, keptTicks } from "./storage/best_laps.js";
 import { bestLapOf, parseRecording, type RecordedLap, recordingText } from "./storage/recording_file.js";
 import { medalFor, timeText } from "./words.js";
 
@@ -33,6 +33,8 @@ export class Page {
   /** Laps from files, by the fingerprint of their road: the ones to beat. */
   private readonly loadedLaps = new Map<string, RecordedLap>();
   private screen: DriveScreen | null = null;
+  /** What is held in the hands stays in them when the same is begun again. */
+  private controls: Controls | null = null;
   private isBusy = false;
 
   constructor(private readonly library: Library) {
@@ -105,7 +107,8 @@ export class Page {
   }
 
   private drive(choice: Choice, loaded: LoadedTrack, drivers: readonly Entrant[]): void {
-    const controls = new Controls();
+    this.controls ??= new Controls();
+    const { controls } = this;
     const person = choice.mode === "watch" ? null : new Person(() => controls.wish());
     const own = person === null ? [] : [{ label: "You", controller: person, isPerson: true }];
     const session = new Session(loaded, [...own, ...drivers], RULES[choice.mode]);
@@ -145,7 +148,10 @@ export class Page {
     const fromFile = this.loadedLaps.get(loaded.entry.fingerprint) ?? null;
     return new TimeTrial(session, 0, this.ownBest(loaded, notes), fromFile, (best) => {
       const ticks = best.path.ticks;
-      const isKept = keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data), ticks);
+      const kept = keptTicks(loaded.entry); // perhaps of another tab
+      const isBetter = kept === null || ticks < kept;
+      const isKept =
+        !isBetter || keepLap(loaded.entry, recordingText(best.recording, loaded, this.library.data), ticks);
       this.screen?.say(bestLapNews(ticks, medalFor(ticks, loaded.entry.parTicks), isKept));
     });
   }
@@ -194,6 +200,8 @@ export class Page {
   private showMenu(error?: unknown): void {
     this.screen?.close();
     this.screen = null;
+    this.controls?.close();
+    this.controls = null;
     globalThis.racer.session = null;
     show("menu");
     this.menu.draw();

@@ -1,11 +1,26 @@
 /** Trained drivers. */
 
+import { InputError } from "../../../bridge/src/checks.js";
+import { ACTION_SIZE } from "../../../bridge/src/engine/contract.js";
 import type { Controller, Senses } from "../game/controller.js";
 
 /** A trained driver's network. */
 export interface Driver {
   /** Write steer, throttle and brake for an observation (14,). */
   decide(observation: Float64Array, action: Float64Array): Promise<void>;
+}
+
+/**
+ * Check what a network has answered.
+ *
+ * @throws InputError It is not an action's three finite numbers.
+ */
+export function checkAnswer(values: ArrayLike<number>, label: string): void {
+  const given = Array.from(values);
+  if (given.length === ACTION_SIZE && given.every(Number.isFinite)) return;
+  throw new InputError(
+    `The driver "${label}" must answer with ${ACTION_SIZE} finite numbers; got ${given.slice(0, 6).join(", ") || "none"}.`,
+  );
 }
 
 /** Drives a car with a driver that is asked every so many ticks, its action held in between. */

@@ -4,11 +4,14 @@ import binaryUrl from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import * as ort from "onnxruntime-web/wasm";
 import { InputError } from "../../../bridge/src/checks.js";
 import { ACTION_SIZE, OBSERVATION_SIZE } from "../../../bridge/src/engine/contract.js";
-import type { Driver } from "./driver.js";
+import { checkAnswer, type Driver } from "./driver.js";
 
 ort.env.wasm.numThreads = 1; // more need headers that few web servers send, and gain nothing for networks this small
 ort.env.wasm.wasmPaths = { wasm: new URL(binaryUrl, import.meta.url).href };
 ort.env.logLevel = "error";
+
+/** The run before, of any driver: onnxruntime-web leaks its stack, and dies of that, where one begins within another. */
+let lastRun: Promise<void> = Promise.resolve();
 
 /** A driver that takes raw observations in single precision. */
 export class OnnxDriver implements Driver {
@@ -36,7 +39,9 @@ export class OnnxDriver implements Driver {
       session = await ort.InferenceSession.create(bytes, { executionProviders: ["wasm"] });
     } catch (error) {
       if (short(error).includes("no available backend")) {
-        throw new InputError("What computes drivers, a WebAssembly file in assets/, is missing, damaged or refused.");
+        throw new InputError(
+          "What computes drivers, a WebAssembly file in assets/, is missing, damaged or refused. Reload the page to try again.",
+        );
       }
       throw new InputError(`The driver "${label}" cannot be loaded: its file is damaged or no ONNX file.`);
     }
@@ -45,7 +50,13 @@ export class OnnxDriver implements Driver {
     return driver;
   }
 
-  async decide(observation: Float64Array, action: Float64Array): Promise<void> {
+  decide(observation: Float64Array, action: Float64Array): Promise<void> {
+    const turn = lastRun.then(() => this.run(observation, action));
+    lastRun = turn.catch(() => {});
+    return turn;
+  }
+
+  private async run(observation: Float64Array, action: Float64Array): Promise<void> {
     this.numbers.set(observation);
     let results: ort.InferenceSession.OnnxValueMapType;
     try {
@@ -53,13 +64,9 @@ export class OnnxDriver implements Driver {
     } catch (error) {
       throw new InputError(`The driver "${this.label}" cannot be asked for an action (${short(error)}).`);
     }
-    const values = results[this.output].data;
-    if (values.length !== ACTION_SIZE || !Array.from(values as Float32Array).every(Number.isFinite)) {
-      throw new InputError(
-        `The driver "${this.label}" must answer with ${ACTION_SIZE} finite numbers; got ${values.length}.`,
-      );
-    }
-    action.set(values as Float32Array);
+    const values = results[this.output].data as Float32Array;
+    checkAnswer(values, this.label);
+    action.set(values);
   }
 }
 

@@ -119,6 +119,17 @@ export class Session {
     });
   }
 
+  /** A car's gap to the best other one: positive ticks behind it; null where it cannot be known. */
+  gap(car: number): { readonly ticks: number; readonly to: number } | null {
+    const standings = this.standings();
+    if (standings.length < 2 || this.world.tick === 0) return null;
+    const own = standings.findIndex((standing) => standing.car === car);
+    const other = standings[own === 0 ? 1 : 0];
+    const ticks = own === 0 ? other.gap : standings[own].gap;
+    if (ticks === null) return null;
+    return { ticks: own === 0 ? 0 - ticks : ticks, to: other.car };
+  }
+
   private act(car: number): void | Promise<void> {
     const action = this.actionOf(car);
     const { controller, isPerson } = this.entrants[car];

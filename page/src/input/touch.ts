@@ -11,7 +11,12 @@ export class Touch {
   private brake = 0;
   private readonly end = new AbortController();
 
-  constructor(strip: HTMLElement, knob: HTMLElement, go: HTMLElement, stop: HTMLElement) {
+  constructor(
+    private readonly strip: HTMLElement,
+    private readonly knob: HTMLElement,
+    private readonly go: HTMLElement,
+    private readonly stop: HTMLElement,
+  ) {
     this.follow(strip, (event) => {
       const box = strip.getBoundingClientRect();
       const share = event === null ? 0 : (event.clientX - box.left - box.width / 2) / (box.width * FULL);
@@ -32,6 +37,8 @@ export class Touch {
 
   close(): void {
     this.end.abort();
+    for (const element of [this.strip, this.go, this.stop]) element.classList.remove("held");
+    this.knob.style.translate = "";
   }
 
   /** Tell of a finger that is down on an element, and with null of its end, wherever it has gone meanwhile. */

@@ -1,6 +1,8 @@
 /** The end of a race: who came in where, and the medal of one's best lap. */
 
+import type { ParTicks } from "../data.js";
 import { byId, make, within } from "../dom.js";
+import type { LapTimer } from "../game/laps.js";
 import type { Session } from "../game/session.js";
 import { medalFor, timeText } from "../words.js";
 
@@ -10,13 +12,11 @@ const PLACES = ["1st", "2nd", "3rd", "4th", "5th", "6th"];
 export function fillResults(session: Session, person: number): void {
   const standings = session.standings();
   const place = standings.findIndex(({ car }) => car === person);
-  const best = session.world.timers[person].bestClean;
-  const { parTicks } = session.loaded.entry;
-  const medal = best === null ? null : medalFor(best, parTicks);
+  const { medal, text } = medalOf(session.world.timers[person], session.loaded.entry.parTicks);
   byId("result-title", HTMLElement).textContent = place === 0 ? "You have won" : `You came in ${PLACES[place]}`;
   const line = byId("medal", HTMLElement);
   line.className = medal ?? "";
-  line.textContent = medalLine(best, medal, parTicks?.bronze ?? null);
+  line.textContent = text;
   const rows = standings.map(({ car, finish }, index) => {
     const lap = session.world.timers[car].best;
     const time = finish === null ? "still driving" : timeText(finish);
@@ -30,10 +30,17 @@ export function fillResults(session: Session, person: number): void {
   within(byId("result", HTMLElement), "tbody", HTMLElement).replaceChildren(...rows);
 }
 
-/** What is said of the medal: of the best clean lap's ticks, and of those that bronze takes. */
-export function medalLine(best: number | null, medal: string | null, bronze: number | null): string {
-  if (best === null) return "Every lap of yours touched a wall: a medal takes a clean one.";
-  const lap = `Your best clean lap took ${timeText(best)} s`;
-  if (bronze === null) return `${lap}. There are no par times for this track.`;
-  return medal === null ? `${lap}: no medal. Bronze takes ${timeText(bronze)} s.` : `${lap}: a ${medal} medal.`;
+/** The medal that the best clean lap earns, and what is said of it. */
+export function medalOf(
+  { bestClean }: Pick<LapTimer, "bestClean">,
+  par: ParTicks | null,
+): { readonly medal: keyof ParTicks | null; readonly text: string } {
+  if (bestClean === null) {
+    return { medal: null, text: "Every lap of yours touched a wall: a medal takes a clean one." };
+  }
+  const medal = medalFor(bestClean, par);
+  const lap = `Your best clean lap took ${timeText(bestClean)} s`;
+  if (par === null) return { medal, text: `${lap}. There are no par times for this track.` };
+  if (medal === null) return { medal, text: `${lap}: no medal. Bronze takes ${timeText(par.bronze)} s.` };
+  return { medal, text: `${lap}: a ${medal} medal.` };
 }

@@ -24,7 +24,7 @@ import { Times } from "../panels/times.js";
 import { timeText } from "../words.js";
 import { showHelp } from "./help.js";
 import type { Preferences } from "./preferences.js";
-import { ask, closeDialogs, isAsking } from "./screens.js";
+import { answer, ask, closeDialogs, isAsking } from "./screens.js";
 
 const PACES = [0.25, 0.5, 1, 2, 4, 8];
 const PANEL_EVERY = 3; // frames; nobody reads faster than 20 times a second
@@ -74,6 +74,8 @@ export class DriveScreen implements SessionListener {
   private colours = palette();
   /** Dialogs that are waited for; the game goes on when there is none. */
   private waits = 0;
+  /** When to show the result; null if there is none yet, or it was shown. */
+  private resultAt: number | null = null;
   /** Whether the person asked for anything at the last frame. */
   private wasDriving = false;
   private lastFrame: number | null = null;
@@ -99,14 +101,17 @@ export class DriveScreen implements SessionListener {
   /** Stop driving and drawing. */
   close(): void {
     this.end.abort();
-    this.setup.controls.close();
     this.news.close();
     closeDialogs();
   }
 
-  /** Obey a command of a key or a button. */
+  /** Obey a command of a key or a button; while a dialog is open, gamepads alone still give any. */
   obey(command: Command): void {
     if (this.end.signal.aborted) return;
+    if (isAsking() && command !== "restart") {
+      if (command === "pause") answer("paused", "resume");
+      return;
+    }
     const commands: Record<Command, () => void> = {
       menu: () => this.exits.leave(),
       pause: () => void this.pause(),
@@ -148,7 +153,7 @@ export class DriveScreen implements SessionListener {
     const { person } = session;
     if (person === null || session.finishes[person] === null) return;
     fillResults(session, person);
-    if (car === person) setTimeout(() => void this.showResult(), RESULT_AFTER_MS);
+    if (car === person) this.resultAt = performance.now() + RESULT_AFTER_MS;
   }
 
   /** Show what belongs to this drive, and hide the rest. */
@@ -191,6 +196,7 @@ export class DriveScreen implements SessionListener {
       return;
     }
     this.lastFrame = now;
+    if (this.resultAt !== null && performance.now() >= this.resultAt && !isAsking()) void this.showResult();
     globalThis.racer.frames += 1;
     requestAnimationFrame(this.frame);
   };
@@ -294,13 +300,8 @@ export class DriveScreen implements SessionListener {
       const ticks = trial.gap();
       return ticks === null || trial.ghost === null ? null : { ticks, to: trial.ghost.label };
     }
-    const standings = session.standings();
-    if (standings.length < 2 || session.world.tick === 0) return null;
-    const own = standings.findIndex(({ car }) => car === this.focus);
-    const other = standings[own === 0 ? 1 : 0];
-    const gap = own === 0 ? other.gap : standings[own].gap;
-    if (gap === null) return null;
-    return { ticks: own === 0 ? -gap : gap, to: session.entrants[other.car].label };
+    const gap = session.gap(this.focus);
+    return gap === null ? null : { ticks: gap.ticks, to: session.entrants[gap.to].label };
   }
 
   /** The time to beat. */
@@ -314,9 +315,13 @@ export class DriveScreen implements SessionListener {
 
   private async pause(): Promise<void> {
     if (isAsking()) return;
-    const answer = await this.whilePaused(() => ask("paused"));
-    if (answer === "menu") this.exits.leave();
-    if (answer === "restart") this.exits.restart();
+    this.go(await this.whilePaused(() => ask("paused")));
+  }
+
+  /** Go where a dialog's button leads. */
+  private go(button: string): void {
+    if (button === "menu") this.exits.leave();
+    if (button === "restart") this.exits.restart();
   }
 
   private async help(): Promise<void> {
@@ -332,10 +337,8 @@ export class DriveScreen implements SessionListener {
   }
 
   private async showResult(): Promise<void> {
-    if (this.end.signal.aborted) return;
-    const answer = await ask("result");
-    if (answer === "menu") this.exits.leave();
-    if (answer === "restart") this.exits.restart();
+    this.resultAt = null;
+    this.go(await ask("result"));
   }
 
   private reset(): void {

@@ -87,7 +87,7 @@ export class Menu {
     const { trackId, drivers } = this.chosen();
     const track = this.library.data.tracks.find(({ id }) => id === trackId);
     for (const [index, { laps }] of this.library.data.drivers.entries()) {
-      const measured = laps[trackId];
+      const measured = laps.get(trackId);
       const line = this.form.querySelectorAll("#drivers .lap")[index];
       line.textContent =
         measured === undefined ? "no time on this track" : lapLine(measured.ticks, measured.clean, track);
@@ -152,7 +152,8 @@ function ownLine(ticks: number | null, track: TrackEntry): string {
   return ticks === null ? "" : `your best ${timeText(ticks)} s${medal === null ? "" : `, ${medal}`}`;
 }
 
-function lapLine(ticks: readonly number[], isClean: boolean, track: TrackEntry | undefined): string {
+/** What is said of a driver's laps on a track. */
+export function lapLine(ticks: readonly number[], isClean: boolean, track: TrackEntry | undefined): string {
   if (ticks.length === 0) return "completes no lap here";
   const best = Math.min(...ticks);
   const medal = isClean ? medalFor(best, track?.parTicks ?? null) : null;

@@ -6,6 +6,7 @@ const SCREENS = ["loading", "failed", "menu", "drive"] as const;
 
 /** Show a screen, and begin there with the keyboard: its heading says where one is. */
 export function show(screen: (typeof SCREENS)[number]): void {
+  closeDialogs();
   for (const id of SCREENS) byId(id, HTMLElement).hidden = id !== screen;
   document.body.className = screen;
   const heading = byId(screen, HTMLElement).querySelector<HTMLElement>("h1[tabindex]");
@@ -27,6 +28,12 @@ export function ask(id: string): Promise<string> {
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });
   });
+}
+
+/** Close a dialog as its button with that value does; nothing is done where it is not open. */
+export function answer(id: string, value: string): void {
+  const dialog = byId(id, HTMLDialogElement);
+  if (dialog.open) dialog.close(value);
 }
 
 /** Whether a dialog is open. */

@@ -24,6 +24,11 @@ describeInBrowser("driving in a browser", (open) => {
       globalThis.racer.session!.world.timers[0].laps.reduce((sum, { ticks }) => sum + ticks, 0),
     ]);
     expect(ticks[0]).toBe(ticks[1]);
+    const row = await page.locator("#result tbody tr", { hasText: "You" }).locator("td").allInnerTexts();
+    expect(await page.locator("#clock").innerText()).toBe(row[2]);
+    const isBehind = !(await page.locator("#result-title").innerText()).includes("won");
+    expect(await page.locator("#gap").innerText()).toMatch(isBehind ? /^\+/ : /^\u2212/);
+    expect(await page.locator("#gap").getAttribute("class")).toBe(isBehind ? "behind" : "ahead");
     await page.keyboard.press("Escape");
     await page.waitForSelector("#result", { state: "hidden" });
     expect(opened.errors).toEqual([]);
@@ -58,6 +63,34 @@ describeInBrowser("driving in a browser", (open) => {
     const tick = await page.evaluate(() => globalThis.racer.session!.world.tick);
     await page.waitForTimeout(300);
     expect(await page.evaluate(() => globalThis.racer.session!.world.tick)).toBe(tick);
+    await page.evaluate(() => globalThis.pressPad(9, false));
+    await page.waitForTimeout(100);
+    await page.evaluate(() => globalThis.pressPad(9));
+    await page.waitForSelector("#paused", { state: "hidden" });
+    await page.evaluate(() => globalThis.pressPad(8)); // held, as by a thumb
+    await page.waitForFunction(() => globalThis.racer.session!.world.tick < 30);
+    const again = await page.evaluateHandle(() => globalThis.racer.session);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate((session) => session === globalThis.racer.session, again)).toBe(true);
+    await opened.close();
+  });
+
+  it("starting again leaves one drive, and what is held stays held", async () => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    await page.keyboard.down("ArrowUp");
+    for (let i = 0; i < 4; i++) await page.keyboard.press("Enter");
+    await page.waitForFunction(() => globalThis.racer.session!.world.simulation.cars.throttle[0] > 0.5);
+    const [drawn, shown] = await page.evaluate(async () => {
+      const before = globalThis.racer.frames;
+      for (let i = 0; i < 20; i++) await new Promise(requestAnimationFrame);
+      return [globalThis.racer.frames - before, 20];
+    });
+    expect(drawn).toBeLessThanOrEqual(shown + 1);
+    await page.evaluate(() => dispatchEvent(new Event("blur")));
+    await page.waitForFunction(() => globalThis.racer.session!.world.simulation.cars.throttle[0] < 0.1);
     await opened.close();
   });
 
@@ -68,6 +101,14 @@ describeInBrowser("driving in a browser", (open) => {
     await opened.begin("trial");
     const act = fingers(page, await page.context().newCDPSession(page));
     await drive(page, act, () => globalThis.racer.session!.world.progress[0].distance > 500, 60_000);
+    await page.evaluate(() => {
+      for (const id of ["steer", "go", "brake"]) {
+        for (let pointerId = 0; pointerId < 100; pointerId++) {
+          document.getElementById(id)!.dispatchEvent(new PointerEvent("pointercancel", { pointerId }));
+        }
+      }
+    });
+    expect(await page.locator("#touch .held").count()).toBe(0);
     expect(opened.errors).toEqual([]);
     await opened.close();
   });
@@ -147,7 +188,7 @@ function fingers(page: Page, device: CDPSession): (turn: Turn) => Promise<void> 
 
 declare global {
   function turnPad(steer: number, brake: number): void;
-  function pressPad(button: number): void;
+  function pressPad(button: number, isDown?: boolean): void;
 }
 
 /** Runs in the page: a gamepad that `turnPad` and `pressPad` move. */
@@ -161,7 +202,7 @@ function fakeGamepad(): void {
     buttons[7].value = 1 - brake;
     buttons[6].value = brake;
   };
-  globalThis.pressPad = (button) => {
-    buttons[button].pressed = true;
+  globalThis.pressPad = (button, isDown = true) => {
+    buttons[button].pressed = isDown;
   };
 }

@@ -36,6 +36,24 @@ describeInBrowser("errors in a browser", (open) => {
     await opened.close();
   });
 
+  it("what could not be loaded is tried again", async () => {
+    const opened = await open(undefined, (site) => site.remove("drivers/pretrained.onnx"));
+    await opened.page.click("button[value=watch]");
+    await opened.page.waitForSelector("#alert", { state: "visible" });
+    opened.site.restore("drivers/pretrained.onnx");
+    await opened.begin("watch");
+    await opened.close();
+  });
+
+  it("a missing WebAssembly file is not the driver's fault", async () => {
+    const opened = await open();
+    await opened.page.route("**/*.wasm", (route) => route.fulfill({ status: 404 }));
+    await opened.page.click("button[value=watch]");
+    await opened.page.waitForSelector("#alert", { state: "visible" });
+    expect(await opened.page.locator("#alert").innerText()).toMatch(/^What computes drivers, .* Reload the page/);
+    await opened.close();
+  });
+
   const fatal: [string, (site: Site) => void, RegExp][] = [
     ["no page.json", (site) => site.remove("page.json"), /^The file page.json .*is missing/],
     ["a damaged page.json", (site) => site.write("page.json", "{"), /^The file page.json .*is damaged/],

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeInBrowser, type Opened } from "./opened.js";
-import { PAGE } from "./site.js";
+import { PAGE, PAGE_FILE } from "./site.js";
 
 describeInBrowser("laps in a browser", (open) => {
   let opened: Opened;
@@ -21,8 +21,8 @@ describeInBrowser("laps in a browser", (open) => {
       driver.name,
       track.id,
     ] as const);
-    expect(laps.map(({ ticks }) => ticks)).toEqual(driver.laps[track.id].ticks);
-    expect(laps.every(({ isClean }) => isClean)).toBe(driver.laps[track.id].clean);
+    expect(laps.map(({ ticks }) => ticks)).toEqual(driver.laps.get(track.id)?.ticks);
+    expect(laps.every(({ isClean }) => isClean)).toBe(driver.laps.get(track.id)?.clean);
   });
 
   it("watching shows the same laps, side by side", async () => {
@@ -32,10 +32,31 @@ describeInBrowser("laps in a browser", (open) => {
     for (let i = 0; i < 3; i++) await page.keyboard.press("+"); // eight times as fast
     await page.waitForFunction(() => globalThis.racer.session!.world.timers.every(({ laps }) => laps.length >= 3));
     const laps = await page.evaluate(() => globalThis.racer.session!.world.timers.map(({ laps }) => laps.slice(0, 3)));
-    const expected = PAGE.drivers.map(({ laps }) => laps["track-01"].ticks);
+    const expected = PAGE.drivers.map(({ laps }) => laps.get("track-01")?.ticks);
     expect(laps.map((own) => own.map(({ ticks }) => ticks))).toEqual(expected);
     const first = await page.locator("#laps tbody tr:last-child td").allTextContents();
     expect(first.slice(0, 2)).toEqual(["1", "8.63"]);
     expect(opened.errors).toEqual([]);
+  });
+
+  it("six drivers drive on for minutes", async () => {
+    const six = await open(undefined, (site) => {
+      const copies = Array.from({ length: 6 }, (_, i) => ({
+        ...PAGE_FILE.drivers[0],
+        name: `copy-${i}`,
+        label: `${i}`,
+      }));
+      site.write("page.json", JSON.stringify({ ...PAGE_FILE, drivers: copies }));
+    });
+    await six.choose("track-01", ["copy-0", "copy-1", "copy-2", "copy-3", "copy-4", "copy-5"]);
+    await six.begin("watch");
+    await six.page.keyboard.press("p");
+    const ticks = await six.page.evaluate(async () => {
+      const { session } = globalThis.racer;
+      for (let tick = 0; tick < 18_000; tick++) await session!.tick();
+      return session!.world.timers.map(({ laps }) => laps.at(-1)?.ticks);
+    });
+    expect(new Set(ticks)).toEqual(new Set([418]));
+    await six.close();
   });
 });

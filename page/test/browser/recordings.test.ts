@@ -54,6 +54,17 @@ describeInBrowser("recordings in a browser", (open) => {
     await opened.close();
   });
 
+  it("a slower lap of another tab replaces no better one", async () => {
+    const opened = await open();
+    const key = `top-down-racer/best/${PAGE.tracks[0].fingerprint}/ticks`;
+    await opened.choose("track-01", []);
+    await opened.begin("trial");
+    await opened.page.evaluate((name) => localStorage.setItem(name, "100"), key); // as by the other tab
+    await driveLap(opened.page);
+    expect(await opened.page.evaluate((name) => localStorage.getItem(name), key)).toBe("100");
+    await opened.close();
+  });
+
   it("a full storage is told, and the lap can still be saved", async () => {
     const opened = await open(undefined, undefined, () => {
       Storage.prototype.setItem = () => {

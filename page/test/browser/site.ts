@@ -19,8 +19,9 @@ const TYPES: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** The page's data in these tests. */
-export const PAGE = parsePageData(JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8")));
+/** The page's data in these tests, as in its file. */
+export const PAGE_FILE = JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8"));
+export const PAGE = parsePageData(PAGE_FILE);
 
 /** Where files of the page come from that its build does not make. */
 const SOURCES: Record<string, string> = {
@@ -33,7 +34,7 @@ const SOURCES: Record<string, string> = {
 /** A page whose files a test may change, and a server for it; they are changed in memory alone. */
 export class Site {
   /** Files by their names; null for one that is removed. */
-  private readonly changed = new Map<string, string | null>([["page.json", JSON.stringify(PAGE)]]);
+  private readonly changed = new Map<string, string | null>([["page.json", JSON.stringify(PAGE_FILE)]]);
   private server: Server | null = null;
 
   constructor() {
@@ -48,6 +49,11 @@ export class Site {
   /** Remove a file of the page. */
   remove(name: string): void {
     this.changed.set(name, null);
+  }
+
+  /** Take back what was done to a file. */
+  restore(name: string): void {
+    this.changed.delete(name);
   }
 
   /** Serve the page; return its address. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { DriverController } from "../../src/driver/driver.js";
+import { checkAnswer, DriverController } from "../../src/driver/driver.js";
 
 /** A driver that answers with how often it has been asked. */
 function counting() {
@@ -33,4 +33,11 @@ it("asks anew where a car has been put somewhere else", async () => {
   await steers(controller, 1);
   controller.begin();
   expect(await steers(controller, 1)).toEqual([2]);
+});
+
+it("takes three finite numbers for an answer, and says what it got instead", () => {
+  expect(() => checkAnswer([0, 1, 0], "it")).not.toThrow();
+  expect(() => checkAnswer([Number.NaN, 1, 0], "it")).toThrow('"it" must answer with 3 finite numbers; got NaN, 1, 0.');
+  expect(() => checkAnswer([0, 1], "it")).toThrow("got 0, 1.");
+  expect(() => checkAnswer([], "it")).toThrow("got none.");
 });

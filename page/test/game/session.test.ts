@@ -53,6 +53,14 @@ describe("a race", () => {
     const [first, second] = session.standings();
     expect([first.car, second.car]).toEqual([1, 0]);
     expect(second.gap).toBe(6);
+    expect(session.gap(0)).toEqual({ ticks: 6, to: 1 });
+    expect(session.gap(1)).toEqual({ ticks: -6, to: 0 });
+  });
+
+  it("knows no gap before the start, and that of the times after the finish", async () => {
+    expect(session.gap(0)).toBeNull();
+    await run(session, COUNTDOWN + TICKS + 6 + 60);
+    expect([session.gap(0)?.ticks, session.gap(1)?.ticks]).toEqual([6, -6]);
   });
 
   it("ends with the order and the times of all laps", async () => {
