@@ -14,6 +14,7 @@ import { boxOf, pixelOf, useWorld, type View } from "./view.js";
 
 const SMALLEST = 26; // CSS pixels; the length of a car that is seen from far above
 const LABEL_HEIGHT = 14; // CSS pixels
+const LONGEST = 28; // characters of a name above a car
 const GHOST_OPACITY = 0.45;
 const HARD_BRAKE = 0.3; // from which the lights show
 
@@ -80,8 +81,9 @@ export class Stage {
     const taken: { x: number; y: number; half: number }[] = [];
     const { context } = this.screen;
     context.font = "600 12px system-ui, sans-serif";
-    for (const { pose, label } of cars) {
-      if (label === "") continue;
+    for (const { pose, label: name } of cars) {
+      if (name === "") continue;
+      const label = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}\u2026` : name;
       const [wanted, middle] = pixelOf(view, pose.x, pose.y);
       const y = middle - unit * 2.6 - LABEL_HEIGHT;
       const half = context.measureText(label).width / 2;
