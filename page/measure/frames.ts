@@ -11,7 +11,7 @@ import { bestOf, type Figures, figuresOf, tableOf } from "./figures.js";
 
 const TURNS = 3; // of each row
 const CARS = 6;
-const TICKS_APART = 6; // between the starts of two cars, so that all of them are seen
+const TICKS_APART = 4; // between the starts of two cars, so that all of them are seen
 const WARM_UP_MS = 2500; // until all cars are fast, and the browser has compiled the page's code
 const MEASURED_MS = 5000;
 

@@ -1,24 +1,13 @@
 /** In a real browser, the ground is what it should be also where its picture is kept. */
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER, launch } from "./launch.js";
-import { DESK, Opened } from "./opened.js";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { DESK, describeInBrowser } from "./opened.js";
 import { watchFrames } from "./watched.js";
 
-describe.skipIf(BROWSER === null)("the ground in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launch();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
+describeInBrowser("the ground in a browser", (open) => {
   it("has the system's colours and fills the window, from all of the track at rest", async () => {
-    const opened = await Opened.open(browser, { ...DESK, colorScheme: "dark" });
+    const opened = await open({ ...DESK, colorScheme: "dark" });
     const { page } = opened;
     await opened.begin("watch");
     for (const _ of ["north", "whole"]) await page.keyboard.press("c");
