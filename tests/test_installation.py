@@ -11,7 +11,7 @@ import pytest
 
 from racer_env.project import PROJECT_ROOT
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 SPAWNED = """
 import multiprocessing

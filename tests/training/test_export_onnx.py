@@ -27,7 +27,7 @@ from training.drivers.card import read_card
 from training.drivers.exported import load_onnx_driver
 from training.drivers.loading import load_driver
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.slow]
 
 FILES = {"model.onnx", "vecnorm_stats.json", "driver.onnx"}
 

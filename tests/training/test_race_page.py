@@ -24,7 +24,7 @@ from training.drivers.loading import load_driver
 from training.pages import building
 from training.pages.serving import HOST, make_server
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

@@ -172,10 +172,19 @@ def test_events_that_hold_nothing_are_named(
     assert "hold no figures" in capsys.readouterr().err
 
 
+@pytest.fixture
+def few_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages with one learning curve alone, as all of them take seconds to draw."""
+    monkeypatch.setattr(report_page.learning_curves, "CHARTS", CHARTS[2:3])
+    monkeypatch.setattr(report_page, "REWARD_COMPONENTS", ())
+
+
 @pytest.mark.parametrize("value", [None, ["a"], 5])
-def test_a_record_with_odd_parts_is_reported_without_them(trained: Path, tmp_path: Path, value: Any) -> None:
+def test_a_record_with_odd_parts_is_reported_without_them(
+    trained: Path, tmp_path: Path, few_pictures: None, value: Any
+) -> None:
     """As an older or a foreign one may be."""
-    shutil.copytree(trained / "logs", tmp_path / "logs")
+    shutil.copytree(trained / "logs", tmp_path / "logs", ignore=shutil.ignore_patterns("records"))
     path = tmp_path / "logs" / "lap" / "config.json"
     parts = ("track_fingerprints", "arguments", "ai_config", "hyperparameters", "packages")
     path.write_text(json.dumps({**json.loads(path.read_text()), **dict.fromkeys(parts, value)}))
@@ -246,7 +255,9 @@ def test_tracks_without_a_clean_lap_are_named(trained: Path, tmp_path: Path) -> 
     assert report_page._without_lap(RunLog(tmp_path), ["track-01", "track-03"], []) == ["track-03"]
 
 
-def test_damaged_parts_are_passed_over(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_parts_are_passed_over(
+    trained: Path, tmp_path: Path, few_pictures: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A record lap and a checkpoint that cannot be read are said, and the rest is there."""
     run = Path(shutil.copytree(trained, tmp_path / "copy"))
     (run / "logs" / "lap" / "records" / "track-01.npz").write_bytes(b"cut off")

@@ -25,7 +25,7 @@ from training.runs.folders import hold_run
 from training.runs.options import make_options, make_parser
 from training.runs.plan import make_plan
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.slow]
 
 
 @pytest.fixture
