@@ -11,7 +11,8 @@ from PIL import Image
 from tqdm import tqdm
 
 from racer_env.contract import TICKS_PER_SECOND
-from racer_env.rendering import DARK, WHOLE
+from racer_env.rendering import DARK, WHOLE, style
+from racer_env.rendering.cars import GHOST_OPACITY
 from racer_env.rendering.painter import SIZE, Painter
 from training.checkpoints.writing import replacing
 from training.drives.frames import views_of
@@ -52,7 +53,7 @@ def write_video(
     frames = tqdm(_frames(laps, painter, ticks), total=len(ticks), unit="frame", leave=False, disable=None)
     with replacing(path) as beside:
         if is_gif:
-            _write_gif(frames, beside)
+            _write_gif(frames, beside, style.PALETTES[colours].road)
         else:
             _write_mp4(frames, beside, painter.size, fps)
     return len(ticks)
@@ -85,13 +86,22 @@ def _write_mp4(frames: Iterator[pygame.Surface], path: Path, size: tuple[int, in
             writer.send(frame.get_buffer().raw)
 
 
-def _write_gif(frames: Iterator[pygame.Surface], path: Path) -> None:
+def _write_gif(frames: Iterator[pygame.Surface], path: Path, road: style.Colour) -> None:
     pictures: list[Image.Image] = []
     for frame in frames:
         picture = Image.frombytes("RGB", frame.get_size(), pygame.image.tobytes(frame, "RGB"))
-        if pictures:
-            pictures.append(picture.quantize(palette=pictures[0], dither=Image.Dither.NONE))
-        else:
-            pictures.append(picture.quantize(256, Image.Quantize.MEDIANCUT))
+        palette = pictures[0] if pictures else _palette_for(picture, road)
+        pictures.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
     delays = list(itertools.islice(itertools.cycle(_GIF_DELAYS), len(pictures)))
     pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=delays, loop=0)
+
+
+def _palette_for(first: Image.Image, road: style.Colour) -> Image.Image:
+    """Return a picture with a GIF's palette: the colours of its first frame, and of cars, which may come later."""
+    ghosts = [style.mixed(road, colour, GHOST_OPACITY) for colour in style.CARS]
+    cars = [*style.CARS, *ghosts, style.BRAKE_LIGHT]
+    count = 256 - len(cars)
+    of_first = first.quantize(count, Image.Quantize.MEDIANCUT).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*of_first[: 3 * count], *itertools.chain(*cars)])
+    return palette

@@ -11,6 +11,7 @@ from PIL import Image
 from racer_env.errors import ConfigError
 from racer_env.project import PRETRAINED_DRIVER
 from racer_env.rendering import style
+from racer_env.rendering.cars import GHOST_OPACITY
 from racer_env.rendering.painter import Painter
 from racer_env.tracks import Track
 from training import evaluate
@@ -82,6 +83,18 @@ def test_a_gif_has_every_second_frame(recording: Recording, tmp_path: Path) -> N
             picture.seek(index)
             durations.append(picture.info["duration"])
     assert sum(durations) == pytest.approx(31 / 30 * 1000, abs=20)
+
+
+def test_a_gif_has_the_colours_of_all_cars(recording: Recording, tmp_path: Path) -> None:
+    """Also of ghosts that hide below another car in the first frame, of which the palette is."""
+    path = tmp_path / "lap.gif"
+    ghosts = [(recording.drive, Lap(first, 90, True)) for first in (20, 0)]
+    write_video([(recording.drive, LAP), *ghosts], path, 30)
+    with Image.open(path) as picture:
+        picture.seek(15)
+        pixels = np.array(picture.convert("RGB"))[:, 200:]
+    ghost = style.mixed(style.PALETTES["dark"].road, style.CARS[2], GHOST_OPACITY)
+    assert (np.abs(pixels.astype(int) - ghost).max(axis=2) < 4).sum() > 20
 
 
 @pytest.mark.parametrize(
