@@ -6,11 +6,26 @@ import pytest
 
 from racer_env.rendering import style
 from racer_env.rendering.painter import Painter
-from racer_env.rendering.scenery import Scenery
+from racer_env.rendering.scenery import MIN_WALL, WALL_WIDTH, Scenery
 from racer_env.tracks import Track
 from tests.racer_env.rendering.test_painter import make_car
 
 DARK = style.PALETTES["dark"]
+
+
+def test_walls_are_equally_thick_all_around(ring: Track) -> None:
+    """Where they slant, and between their joints, too; from far above they are at least 2 pixels thick."""
+    for scale, expected in ((4.0, WALL_WIDTH * 4.0), (0.5, MIN_WALL)):
+        scenery = Scenery(ring, scale, False, DARK)
+        share = np.clip((pygame.surfarray.array3d(scenery.picture)[..., 2] - 44.0) / (DARK.wall[2] - 44.0), 0, 1)
+        thick = []
+        for place in (ring.geometry.outer_wall[:-1] + ring.geometry.outer_wall[1:])[::7] / 2:
+            across = place / np.hypot(*place)
+            steps = np.arange(0.0, 1.5 * WALL_WIDTH, 0.25 / scale)  # outward, where there is nothing else
+            x, y = np.floor([scenery.place_of(*(place + across * step)) for step in steps]).astype(int).T
+            thick.append(share[x, y].sum() * 0.25)
+        assert min(thick) > expected / 2 - 0.3
+        assert max(thick) < expected / 2 + 1.2
 
 
 def test_grain_changes_little_and_within_the_walls_alone(ring: Track) -> None:

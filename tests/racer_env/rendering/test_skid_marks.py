@@ -1,5 +1,7 @@
 """What tyres leave on the ground."""
 
+from dataclasses import replace
+
 import numpy as np
 import pygame
 import pytest
@@ -28,10 +30,10 @@ def state(y: float, **more: float) -> np.void:
     return car[0]
 
 
-def drawn(marks: SkidMarks) -> np.ndarray:
+def drawn(marks: SkidMarks, camera: Camera = CAMERA) -> np.ndarray:
     """Return the pixels (n, 2) of the marks, x from the middle of the picture and y upward."""
-    surface = pygame.Surface(CAMERA.area[2:], depth=32)
-    marks.draw(surface, CAMERA, SCALE, WHITE)
+    surface = pygame.Surface(camera.area[2:], depth=32)
+    marks.draw(surface, camera, SCALE, WHITE)
     return (np.argwhere(pygame.surfarray.array3d(surface).sum(axis=2) > 380) - 100) * (1, -1)
 
 
@@ -52,6 +54,15 @@ def test_a_car_that_slides_or_brakes_hard_leaves_two_lines(how: dict[str, float]
         assert np.abs(line[:, 0]).mean() == pytest.approx(0.92 * SCALE, abs=1)
         assert line[:, 1].min() == pytest.approx(-1.3 * SCALE, abs=1)
         assert line[:, 1].max() == pytest.approx(-1.3 * SCALE + 20 * CAMERA.scale, abs=1)
+
+
+def test_marks_turn_with_the_world() -> None:
+    """A quarter of a turn counter-clockwise, for a camera that turns."""
+    marks = marks_of(*(state(tick, **SLIDING) for tick in range(21)))
+    north, west = drawn(marks), drawn(marks, replace(CAMERA, turn=np.pi / 2))
+    for axis, expected in ((0, -north[:, 1]), (1, north[:, 0])):
+        assert west[:, axis].min() == pytest.approx(expected.min(), abs=1)
+        assert west[:, axis].max() == pytest.approx(expected.max(), abs=1)
 
 
 @pytest.mark.parametrize("how", [{"vx": 6.0}, {"brake": 0.5}, {"brake": 1.0, "speed": 20.0}])
