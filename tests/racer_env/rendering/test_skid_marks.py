@@ -74,11 +74,11 @@ def test_a_car_that_drives_leaves_none(how: dict[str, float]) -> None:
 def test_marks_have_gaps() -> None:
     """Where the tyres held, and where the car was put elsewhere."""
     held = drawn(marks_of(*(state(tick, **({} if 5 <= tick < 15 else SLIDING)) for tick in range(21))))
-    put = marks_of(*(state(tick, **SLIDING) for tick in range(5)))
-    put.lift()
-    for tick in range(15, 21):
-        put.see(state(tick, **SLIDING))
-    for pixels in (held, drawn(put)):
+    car, physics, observation = make_car(0.0, 0.0), load_physics(), np.zeros(14)
+    for tick in (*range(5), *range(15, 21)):
+        take = car.put_back if tick == 15 else car.see
+        take(state(tick, **SLIDING), observation, physics)
+    for pixels in (held, drawn(car.marks)):
         assert pixels[:, 1].max() - pixels[:, 1].min() > 55
         middle = pixels[:, 1] + 1.3 * SCALE - 30
         assert len(pixels[np.abs(middle) < 10]) == 0
