@@ -132,16 +132,16 @@ class Readout:
 
     def _name(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         side = self._small * 0.62
-        self._swatch(surface, car, x, y + self._small * 0.05, side)
         room = int(width - side - 8)
         place = draw_text(surface, car.name, (x + side + 8, y), self._small, self._palette.text, width=room)
+        self._swatch(surface, car, x, place.centery, side)
         return place.bottom
 
-    def _swatch(self, surface: pygame.Surface, car: CarView, x: float, y: float, side: float) -> None:
+    def _swatch(self, surface: pygame.Surface, car: CarView, left: float, middle: int, side: float) -> None:
         """Draw a square in a car's colour, with an outline that pale ones need on a light panel."""
-        square = pygame.Rect(round(x), round(y), round(side), round(side))
-        pygame.draw.rect(surface, car.colour, square, border_radius=3)
-        pygame.draw.rect(surface, self._palette.text_dim, square, 1, border_radius=3)
+        square, radius = pygame.Rect(round(left), round(middle - side / 2), round(side), round(side)), round(side / 4)
+        pygame.draw.rect(surface, car.colour, square, border_radius=radius)
+        pygame.draw.rect(surface, self._palette.text_dim, square, 1, border_radius=radius)
 
     def _speed(self, surface: pygame.Surface, car: CarView, x: float, y: float, width: int) -> float:
         number = draw_text(surface, f"{car.speed:.0f}", (x, y), self._large, self._palette.text)
@@ -219,7 +219,6 @@ class Readout:
                 draw_text(surface, f"and {len(cars) - index} more", (x, y), self._small, self._palette.text_dim)
                 return
             colour = self._palette.text if index == focus else self._palette.text_dim
-            self._swatch(surface, car, x, y + self._small * 0.1, side)
             if gaps is None or index == focus:
                 time, shade = seconds(car.stopwatch.best), colour
             else:
@@ -227,6 +226,7 @@ class Readout:
             place = draw_text(surface, time, (x + width, y), self._small, shade, "topright")
             room = int(place.left - x - side - 16)
             name = draw_text(surface, car.name, (x + side + 8, y), self._small, colour, width=room)
+            self._swatch(surface, car, x, name.centery, side)
             y = name.bottom + self._small * 0.3
 
     def _gap(self, gap: float | None) -> tuple[str, style.Colour]:
