@@ -23,6 +23,8 @@ await page.check("input[value=track-03]");
 for (const box of await page.locator("input[name=driver]").all()) await box.check();
 await page.click("button[value=race]");
 await page.waitForSelector("#drive", { state: "visible" });
+await page.waitForSelector("#news", { state: "hidden" }); // what a person is told at the first start
+await page.keyboard.press("Enter");
 await page.evaluate(
   async ([ticks, late]) => {
     const session = globalThis.racer.session!;
@@ -37,6 +39,6 @@ await page.evaluate(
   [TICKS, LATE] as const,
 );
 await page.keyboard.press("v");
-await page.waitForSelector("#news", { state: "hidden" });
+await page.waitForTimeout(700); // for the camera to arrive
 await page.screenshot({ path: FILE });
 await browser.close();
