@@ -5,12 +5,11 @@ import type { Browser, BrowserContextOptions, CDPSession } from "playwright-core
 import { CAMERAS, type CameraMode } from "../src/drawing/camera.js";
 import { BROWSER, launch } from "../test/browser/launch.js";
 import { DESK, Opened, PHONE } from "../test/browser/opened.js";
-import { PAGE, type Site } from "../test/browser/site.js";
 import { watchFrames } from "../test/browser/watched.js";
 import { bestOf, type Figures, figuresOf, tableOf } from "./figures.js";
 
 const TURNS = 3; // of each row
-const CARS = 6;
+const LABELS = Array.from({ length: 6 }, (_, car) => `Car ${car}`);
 const TICKS_APART = 4; // between the starts of two cars, so that all of them are seen
 const WARM_UP_MS = 2500; // until all cars are fast, and the browser has compiled the page's code
 const MEASURED_MS = 5000;
@@ -55,7 +54,7 @@ await browser.close();
 
 /** Measure a row once. */
 async function measure(browser: Browser, { options, camera, slowdown }: Row): Promise<Figures> {
-  const opened = await Opened.open(browser, options, sixDrivers);
+  const opened = await Opened.open(browser, options, (site) => site.offer(LABELS));
   const { page } = opened;
   for (const box of await page.locator("input[name=driver]").all()) await box.check();
   await opened.begin("watch");
@@ -70,13 +69,6 @@ async function measure(browser: Browser, { options, camera, slowdown }: Row): Pr
   const figures = figuresOf(frames, (await threadMs(device)) - before);
   await opened.close();
   return figures;
-}
-
-/** Let the page have the bundled driver six times. */
-function sixDrivers(site: Site): void {
-  const [driver] = PAGE.drivers;
-  const drivers = Array.from({ length: CARS }, (_, car) => ({ ...driver, name: `driver-${car}`, label: `Car ${car}` }));
-  site.write("page.json", JSON.stringify({ ...PAGE, drivers }));
 }
 
 /** Runs in the page: let the cars start one after the other, as the same driver always drives alike. */

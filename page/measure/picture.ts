@@ -3,7 +3,6 @@
 import { fileURLToPath } from "node:url";
 import { BROWSER, launch } from "../test/browser/launch.js";
 import { DESK, Opened } from "../test/browser/opened.js";
-import { PAGE_FILE } from "../test/browser/site.js";
 
 const FILE = fileURLToPath(new URL("../../docs/race_page.png", import.meta.url));
 const TICKS = 905; // from the start
@@ -15,10 +14,7 @@ if (BROWSER === null) {
   process.exit(2);
 }
 const browser = await launch();
-const { page } = await Opened.open(browser, { ...DESK, colorScheme: "dark" }, (site) => {
-  const drivers = LABELS.map((label, i) => ({ ...PAGE_FILE.drivers[0], name: `driver-${i}`, label }));
-  site.write("page.json", JSON.stringify({ ...PAGE_FILE, drivers }));
-});
+const { page } = await Opened.open(browser, { ...DESK, colorScheme: "dark" }, (site) => site.offer(LABELS));
 await page.check("input[value=track-03]");
 for (const box of await page.locator("input[name=driver]").all()) await box.check();
 await page.click("button[value=race]");

@@ -4,7 +4,6 @@ import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { DESK, describeInBrowser, PHONE } from "./opened.js";
-import { PAGE_FILE } from "./site.js";
 
 describeInBrowser("access in a browser", (open) => {
   it("asks for nothing beyond its own folder", async () => {
@@ -61,21 +60,14 @@ describeInBrowser("access in a browser", (open) => {
   });
 
   it("is painted anew when the system's colours change, and offers six drivers at most", async () => {
-    const opened = await open(undefined, (site) => {
-      const copies = Array.from({ length: 7 }, (_, i) => ({
-        ...PAGE_FILE.drivers[0],
-        name: `copy-${i}`,
-        label: `${i}`,
-      }));
-      site.write("page.json", JSON.stringify({ ...PAGE_FILE, drivers: copies }));
-    });
+    const opened = await open(undefined, (site) => site.offer([..."abcdefg"]));
     const { page } = opened;
     const text = () => page.evaluate(() => document.documentElement.style.getPropertyValue("--text"));
     const light = await text(); // as long as nobody asks for another
     await page.emulateMedia({ colorScheme: "dark" });
     await page.waitForFunction((before) => document.documentElement.style.getPropertyValue("--text") !== before, light);
-    for (let i = 1; i < 6; i++) await page.check(`input[value=copy-${i}]`);
-    expect(await page.locator("input[value=copy-6]").isDisabled()).toBe(true);
+    for (let i = 1; i < 6; i++) await page.check(`input[value=driver-${i}]`);
+    expect(await page.locator("input[value=driver-6]").isDisabled()).toBe(true);
     expect(await page.locator("#drivers legend").innerText()).toBe("Drivers, up to six");
     expect(await page.locator("button[value=race]").innerText()).toContain("the first 5 of these drivers");
     await opened.close();

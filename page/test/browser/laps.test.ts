@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeInBrowser, type Opened } from "./opened.js";
-import { PAGE, PAGE_FILE } from "./site.js";
+import { PAGE } from "./site.js";
 
 describeInBrowser("laps in a browser", (open) => {
   let opened: Opened;
@@ -40,15 +40,8 @@ describeInBrowser("laps in a browser", (open) => {
   });
 
   it("six drivers drive on for minutes", async () => {
-    const six = await open(undefined, (site) => {
-      const copies = Array.from({ length: 6 }, (_, i) => ({
-        ...PAGE_FILE.drivers[0],
-        name: `copy-${i}`,
-        label: `${i}`,
-      }));
-      site.write("page.json", JSON.stringify({ ...PAGE_FILE, drivers: copies }));
-    });
-    await six.choose("track-01", ["copy-0", "copy-1", "copy-2", "copy-3", "copy-4", "copy-5"]);
+    const six = await open(undefined, (site) => site.offer([..."abcdef"]));
+    for (const box of await six.page.locator("input[name=driver]").all()) await box.check();
     await six.begin("watch");
     await six.page.keyboard.press("p");
     const ticks = await six.page.evaluate(async () => {

@@ -20,7 +20,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** The page's data in these tests, as in its file. */
-export const PAGE_FILE = JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8"));
+const PAGE_FILE = JSON.parse(readFileSync(join(PROJECT, "page/test/data/page.json"), "utf8"));
 export const PAGE = parsePageData(PAGE_FILE);
 
 /** Where files of the page come from that its build does not make. */
@@ -49,6 +49,12 @@ export class Site {
   /** Remove a file of the page. */
   remove(name: string): void {
     this.changed.set(name, null);
+  }
+
+  /** Offer the same driver under other names, `driver-0` and so on, with these labels. */
+  offer(labels: readonly string[]): void {
+    const drivers = labels.map((label, i) => ({ ...PAGE_FILE.drivers[0], name: `driver-${i}`, label }));
+    this.write("page.json", JSON.stringify({ ...PAGE_FILE, drivers }));
   }
 
   /** Take back what was done to a file. */
