@@ -71,7 +71,7 @@ def test_a_newcomer_gets_the_bundled_driver_on_every_track(
         assert track["parTicks"]["gold"] < track["parTicks"]["silver"] < track["parTicks"]["bronze"]
         assert load_track(tmp_path / "page_of_pretrained" / track["file"]).fingerprint == track["fingerprint"]
     folder = tmp_path / "page_of_pretrained"
-    assert sorted(path.name for path in folder.iterdir()) == page["holds"]
+    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == page["holds"]
     assert (folder / "physics.json").read_bytes() == DEFAULT_PHYSICS_PATH.read_bytes()
     assert (folder / "drivers" / "pretrained.onnx").read_bytes() == PRETRAINED_DRIVER.read_bytes()
     assert (folder / "assets" / "a.wasm").is_file()

@@ -24,12 +24,11 @@ def check_target(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"--output-dir takes a folder, and {folder} is a file")
-    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if not there:
+    if not folder.is_dir() or not any(folder.iterdir()):
         return
-    if PAGE_NAME not in there:
+    if not (folder / PAGE_NAME).is_file():
         raise ConfigError(f"{folder} exists and is no page of this script; name another --output-dir, or move it away")
-    others = sorted(there - _holdings(folder / PAGE_NAME))
+    others = list(_others(folder, _holdings(folder / PAGE_NAME)))
     if others:
         raise ConfigError(
             f"{folder} would be replaced, and holds {in_short(others)} besides the page; move that away, or name "
@@ -37,8 +36,19 @@ def check_target(folder: Path) -> None:
         )
 
 
+def _others(folder: Path, holdings: set[str], above: str = "") -> Iterator[str]:
+    """Yield what is in a folder besides files that it is to hold; a folder of nothing else, with all in it, once."""
+    for path in sorted(folder.iterdir()):
+        name = above + path.name
+        is_folder = path.is_dir() and not path.is_symlink()
+        if is_folder and any(file.startswith(f"{name}/") for file in holdings):
+            yield from _others(path, holdings, f"{name}/")
+        elif is_folder or name not in holdings:
+            yield name
+
+
 def _holdings(path: Path) -> set[str]:
-    """Return what a page says that its folder holds; nothing if it is not of this script."""
+    """Return the files that a page says its folder holds; none if it is not of this script."""
     document = read_json(path, ConfigError, "page")
     is_ours = isinstance(document, dict) and document.get("madeBy") == MADE_BY
     holds = document.get("holds") if is_ours else None
@@ -70,9 +80,9 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_page(folder: Path, document: dict[str, Any]) -> None:
-    """Write ``page.json``, last of all, as it says what the folder holds."""
-    holds = sorted({PAGE_NAME, *(path.name for path in folder.iterdir())})
-    content = {**document, "madeBy": MADE_BY, "holds": holds}
+    """Write ``page.json``, last of all, as it names every file of the folder."""
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    content = {**document, "madeBy": MADE_BY, "holds": sorted({PAGE_NAME, *files})}
     (folder / PAGE_NAME).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

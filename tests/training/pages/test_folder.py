@@ -11,19 +11,19 @@ from training.pages import folder as page_folder
 from training.pages.folder import check_target, replacing_folder, write_page
 
 
-def write(folder: Path, text: str) -> None:
-    """Write a page of two files."""
+def write(folder: Path, text: str, *more: str) -> None:
+    """Write a page of two files, and of more in its assets."""
     with replacing_folder(folder) as beside:
         (beside / "assets").mkdir()
-        (beside / "assets" / "a.js").write_text(text)
+        for name in ("a.js", *more):
+            (beside / "assets" / name).write_text(text)
         write_page(beside, {"version": 1})
 
 
 def test_a_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
     """Nothing of the old one stays, and nothing lies beside."""
     page = tmp_path / "deep" / "page"
-    write(page, "old")
-    (page / "assets" / "gone.js").write_text("")
+    write(page, "old", "gone.js")
     check_target(page)
     write(page, "new")
     assert (page / "assets" / "a.js").read_text() == "new"
@@ -35,7 +35,7 @@ def test_page_json_says_what_the_folder_holds(tmp_path: Path) -> None:
     """Beside what the page reads."""
     write(tmp_path / "page", "")
     document = json.loads((tmp_path / "page" / "page.json").read_text())
-    expected = {"version": 1, "madeBy": "python -m training.race_page", "holds": ["assets", "page.json"]}
+    expected = {"version": 1, "madeBy": "python -m training.race_page", "holds": ["assets/a.js", "page.json"]}
     assert document == expected
 
 
@@ -68,12 +68,37 @@ def test_anything_else_stays(tmp_path: Path, files: dict[str, str], message: str
         check_target(tmp_path)
 
 
-def test_what_was_put_into_a_page_is_not_lost(tmp_path: Path) -> None:
-    """A repository with which it is published, for example."""
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        (["assets/mine.onnx"], "assets/mine.onnx"),
+        (["assets/deep/mine.onnx"], "assets/deep"),
+        ([".git/config", *(f".git/objects/{number}" for number in range(9)), "CNAME"], ".git, CNAME"),
+    ],
+)
+def test_what_was_put_into_a_page_is_not_lost(tmp_path: Path, files: list[str], named: str) -> None:
+    """A repository with which it is published, for example, which is named once."""
     write(tmp_path / "page", "")
-    (tmp_path / "page" / ".git").mkdir()
-    with pytest.raises(ConfigError, match="holds .git besides the page; move that away"):
+    for file in files:
+        (tmp_path / "page" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "page" / file).write_text("")
+    with pytest.raises(ConfigError, match=f"holds {named} besides the page; move that away"):
         check_target(tmp_path / "page")
+
+
+def test_neither_is_an_empty_folder_or_one_in_a_file_s_place(tmp_path: Path) -> None:
+    """Nor a link, behind which there may be anything."""
+    page = tmp_path / "page"
+    write(page, "")
+    (page / "assets" / "empty").mkdir()
+    (page / "assets" / "a.js").unlink()
+    (page / "assets" / "a.js").mkdir()
+    with pytest.raises(ConfigError, match=r"holds assets/a\.js, assets/empty besides the page"):
+        check_target(page)
+    (page / "assets").rename(tmp_path / "elsewhere")
+    (page / "assets").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="holds assets besides the page"):
+        check_target(page)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
