@@ -1,15 +1,12 @@
-"""The folder of a page: written beside and then renamed, and an earlier page replaced as a whole."""
+"""The folder of a page: what it holds, and what may be replaced."""
 
-import contextlib
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from racer_env.errors import ConfigError
 from racer_env.json_files import read_json
-from training.checkpoints.writing import move, naming
 from training.console.messages import in_short
 
 PAGE_NAME = "page.json"
@@ -24,11 +21,25 @@ def check_target(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"--output-dir takes a folder, and {folder} is a file")
-    if not folder.is_dir() or not any(folder.iterdir()):
+    if folder.is_dir():
+        check_content(folder, folder)
+
+
+def check_content(place: Path, folder: Path) -> None:
+    """Refuse to lose what lies in a folder, unless that is an earlier page or nothing.
+
+    Args:
+        place: Where it lies.
+        folder: The folder that it is, or was before it was moved to that place.
+
+    Raises:
+        ConfigError: It holds something that would be lost.
+    """
+    if not any(place.iterdir()):
         return
-    if not (folder / PAGE_NAME).is_file():
+    if not (place / PAGE_NAME).is_file():
         raise ConfigError(f"{folder} exists and is no page of this script; name another --output-dir, or move it away")
-    others = list(_others(folder, _holdings(folder / PAGE_NAME)))
+    others = list(_others(place, _holdings(place / PAGE_NAME)))
     if others:
         raise ConfigError(
             f"{folder} would be replaced, and holds {in_short(others)} besides the page; move that away, or name "
@@ -53,30 +64,6 @@ def _holdings(path: Path) -> set[str]:
     is_ours = isinstance(document, dict) and document.get("madeBy") == MADE_BY
     holds = document.get("holds") if is_ours else None
     return {str(name) for name in holds} if isinstance(holds, list) else set()
-
-
-@contextlib.contextmanager
-def replacing_folder(folder: Path) -> Iterator[Path]:
-    """Yield the folder to write a page to; it takes its name once it is whole. After an error, the old page stays."""
-    folder = folder.resolve()
-    beside, old = (folder.with_name(f".{folder.name}.{state}") for state in ("partial", "old"))
-    shutil.rmtree(beside, ignore_errors=True)  # of a script that was killed
-    beside.mkdir(parents=True)
-    try:
-        with naming(beside):
-            yield beside
-        shutil.rmtree(old, ignore_errors=True)
-        if folder.exists():
-            move(folder, old)
-        try:
-            move(beside, folder)
-        except OSError:
-            if old.exists():
-                move(old, folder)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def write_page(folder: Path, document: dict[str, Any]) -> None:

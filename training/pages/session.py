@@ -13,10 +13,11 @@ from training.console.parser import DONE
 from training.drivers.driver import labels_of
 from training.pages.building import copy_page
 from training.pages.drivers import PageDriver, page_drivers, write_driver
-from training.pages.folder import check_target, replacing_folder, size_of, write_page
+from training.pages.folder import check_target, size_of, write_page
 from training.pages.measuring import PAR_LAPS, Laps, laps_of, par_ticks
 from training.pages.names import file_names
 from training.pages.options import PageOptions
+from training.pages.replacement import replacing_folder
 from training.pages.serving import HOST, serve
 from training.pages.tracks import write_tracks
 

@@ -1,34 +1,13 @@
-"""The folder of a page: an earlier page is replaced as a whole, and nothing else."""
+"""The folder of a page: an earlier page may be replaced, and nothing else."""
 
-import errno
 import json
 from pathlib import Path
 
 import pytest
 
 from racer_env.errors import ConfigError
-from training.pages import folder as page_folder
-from training.pages.folder import check_target, replacing_folder, write_page
-
-
-def write(folder: Path, text: str, *more: str) -> None:
-    """Write a page of two files, and of more in its assets."""
-    with replacing_folder(folder) as beside:
-        (beside / "assets").mkdir()
-        for name in ("a.js", *more):
-            (beside / "assets" / name).write_text(text)
-        write_page(beside, {"version": 1})
-
-
-def test_a_page_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    """Nothing of the old one stays, and nothing lies beside."""
-    page = tmp_path / "deep" / "page"
-    write(page, "old", "gone.js")
-    check_target(page)
-    write(page, "new")
-    assert (page / "assets" / "a.js").read_text() == "new"
-    assert [path.name for path in (page / "assets").iterdir()] == ["a.js"]
-    assert [path.name for path in page.parent.iterdir()] == ["page"]
+from tests.training.pages.built import write
+from training.pages.folder import check_target
 
 
 def test_page_json_says_what_the_folder_holds(tmp_path: Path) -> None:
@@ -106,35 +85,3 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("")
     with pytest.raises(ConfigError, match="--output-dir takes a folder, and .*page is a file"):
         check_target(tmp_path / "page")
-
-
-def test_the_old_page_stays_after_an_error(tmp_path: Path) -> None:
-    """While the new one is written."""
-    write(tmp_path / "page", "old")
-    with (
-        pytest.raises(OSError, match="No space left on device: .*partial"),
-        replacing_folder(tmp_path / "page") as beside,
-    ):
-        (beside / "half").write_text("")
-        raise OSError(errno.ENOSPC, "No space left on device")
-    assert (tmp_path / "page" / "assets" / "a.js").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["page"]
-
-
-def test_the_old_page_stays_where_the_new_one_cannot_take_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where another program holds the new folder, say."""
-    write(tmp_path / "page", "old")
-    real = page_folder.move
-
-    def refuse(source: Path, target: Path) -> None:
-        if source.name.endswith("partial"):
-            raise PermissionError("held")
-        real(source, target)
-
-    monkeypatch.setattr(page_folder, "move", refuse)
-    with pytest.raises(PermissionError):
-        write(tmp_path / "page", "new")
-    assert (tmp_path / "page" / "assets" / "a.js").read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["page"]
