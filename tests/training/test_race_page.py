@@ -196,6 +196,7 @@ def test_a_browser_shows_it(node_bridge: None, tmp_path: Path, monkeypatch: pyte
         (["--port", "8000"], "--port and --no-browser are about --serve"),
         (["--no-browser"], "--port and --no-browser are about --serve"),
         (["--model", "scripted", "--no-vecnorm", "--output-dir", "page.json"], "--output-dir takes a folder"),
+        (["--output-dir", "."], "--output-dir . is or holds the working directory"),
     ],
 )
 def test_what_cannot_be(

@@ -14,13 +14,18 @@ MADE_BY = "python -m training.race_page"
 
 
 def check_target(folder: Path) -> None:
-    """Refuse a folder that holds anything but an earlier page.
+    """Refuse a folder that holds anything but an earlier page, or the process itself.
 
     Raises:
-        ConfigError: It is a file, or holds something that would be lost.
+        ConfigError: It is a file, is or holds the working directory, or holds something that would be lost.
     """
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"--output-dir takes a folder, and {folder} is a file")
+    if Path.cwd().resolve().is_relative_to(folder.resolve()):
+        raise ConfigError(
+            f"--output-dir {folder} is or holds the working directory, and a page replaces its folder; name another, "
+            f"such as {folder / 'page'}, or start the script elsewhere"
+        )
     if folder.is_dir():
         check_content(folder, folder)
 

@@ -85,3 +85,15 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "page").write_text("")
     with pytest.raises(ConfigError, match="--output-dir takes a folder, and .*page is a file"):
         check_target(tmp_path / "page")
+
+
+@pytest.mark.parametrize("name", [".", "..", "link"])
+def test_the_working_directory_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Even if it is empty, as the shell stands in it."""
+    (tmp_path / "above" / "here").mkdir(parents=True)
+    (tmp_path / "above" / "here" / "page").mkdir()
+    monkeypatch.chdir(tmp_path / "above" / "here")
+    Path("link").symlink_to(".")
+    with pytest.raises(ConfigError, match=f"--output-dir {name} is or holds the working directory, .*; name another"):
+        check_target(Path(name))
+    check_target(Path("page"))
