@@ -1,8 +1,8 @@
-"""The scripts of a page, which are a project in TypeScript: built once, and again when a source has changed."""
+"""The scripts of a page, which are a project in TypeScript: built once, and again when a file has changed."""
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from racer_env.errors import PageError
@@ -10,7 +10,7 @@ from racer_env.node_project import NodeProject
 from racer_env.project import PROJECT_ROOT
 
 SOURCES = PROJECT_ROOT / "page"
-_MARK = ".built-from"  # file in the built page, with the digest of the sources
+_MARK = ".built-from"  # file in the built page, with the digests of the sources and of what was built
 # What the page is built from, within the project: its engine is the bridge's, and it shares data with the window.
 _PATTERNS = (
     *("page/*.json", "page/*.ts", "page/*.html", "page/src/**/*", "page/public/**/*", "bridge/src/**/*.ts"),
@@ -45,24 +45,35 @@ def built_page(say: Callable[[str], None]) -> Path:
 def _build(project: NodeProject, built: Path, say: Callable[[str], None]) -> None:
     project.install(say)
     say("building the page, once after a change ...")
-    digest = _digest()
+    sources = _digest_of_sources()
     project.build()
     if not (built / "index.html").is_file():
         raise PageError(f"`npm run build` in {SOURCES} has made no {built.name}/index.html; update the clone")
-    (built / _MARK).write_text(digest, encoding="utf-8")
+    (built / _MARK).write_bytes(_mark(sources, built))
 
 
 def _is_current(built: Path) -> bool:
-    mark = built / _MARK
-    return mark.is_file() and mark.read_text(encoding="utf-8") == _digest()
+    try:
+        return (built / _MARK).read_bytes() == _mark(_digest_of_sources(), built)
+    except FileNotFoundError:
+        return False  # it was never built, or another process is at it
 
 
-def _digest() -> str:
-    """Return a digest of the names and the content of all sources."""
-    root, digest = SOURCES.parent, hashlib.sha256()
-    paths = {path for pattern in _PATTERNS for path in root.glob(pattern) if path.is_file()}
-    for path in sorted(paths):
-        name, content = path.relative_to(root).as_posix().encode(), path.read_bytes()
+def _mark(sources: str, built: Path) -> bytes:
+    """Return what says of which sources, by their digest, a page was built, and what was built."""
+    return f"{sources} {_digest(built, (path for path in built.rglob('*') if path != built / _MARK))}".encode()
+
+
+def _digest_of_sources() -> str:
+    root = SOURCES.parent
+    return _digest(root, {path for pattern in _PATTERNS for path in root.glob(pattern)})
+
+
+def _digest(folder: Path, paths: Iterable[Path]) -> str:
+    """Return a digest of the names and the content of files in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in paths if path.is_file()):
+        name, content = path.relative_to(folder).as_posix().encode(), path.read_bytes()
         digest.update(b"%d %s %d " % (len(name), name, len(content)) + content)
     return digest.hexdigest()
 

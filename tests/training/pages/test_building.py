@@ -19,8 +19,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 const before = (() => { try { return readFileSync("count", "utf8"); } catch { return ""; } })();
 writeFileSync("count", before + "x");
 rmSync("dist", { recursive: true, force: true });
-mkdirSync("dist");
+mkdirSync("dist/assets", { recursive: true });
 writeFileSync("dist/index.html", readFileSync("src/main.ts"));
+writeFileSync("dist/assets/a.wasm", "two");
 """
 
 
@@ -87,6 +88,21 @@ def test_it_is_built_again_after_a_change(node_bridge: None, project: Path, path
     os.utime(changed, (0, 0))
     built_page(lambda text: None)
     assert builds_of(project) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("assets/a.wasm", None), ("assets/a.wasm", b""), ("index.html", b"else"), (".built-from", b"\xff")],
+)
+def test_it_is_built_again_after_damage(node_bridge: None, project: Path, name: str, content: bytes | None) -> None:
+    """Of any file that was built: one that is missing or empty, as after a full disk, or holds something else."""
+    built = built_page(lambda text: None)
+    (built / name).unlink() if content is None else (built / name).write_bytes(content)
+    said: list[str] = []
+    assert built_page(said.append) == built_page(said.append) == built
+    assert (said, builds_of(project)) == (["building the page, once after a change ..."], 2)
+    assert (built / "index.html").read_text() == "one"
+    assert (built / "assets" / "a.wasm").read_text() == "two"
 
 
 def test_a_built_page_needs_no_node(node_bridge: None, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
