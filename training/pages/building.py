@@ -1,13 +1,13 @@
 """The scripts of a page, which are a project in TypeScript: built once, and again when a file has changed."""
 
 import hashlib
-import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from racer_env.errors import PageError
 from racer_env.node_project import NodeProject
 from racer_env.project import PROJECT_ROOT
+from training.checkpoints.writing import naming
 
 SOURCES = PROJECT_ROOT / "page"
 _MARK = ".built-from"  # file in the built page, with the digests of the sources and of what was built
@@ -79,5 +79,15 @@ def _digest(folder: Path, paths: Iterable[Path]) -> str:
 
 
 def copy_page(built: Path, folder: Path) -> None:
-    """Copy the built page into a folder that is there."""
-    shutil.copytree(built, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(_MARK))
+    """Copy the built page into a folder that is there.
+
+    Raises:
+        OSError: A file cannot be read or written; it is named.
+    """
+    for path in sorted(built.rglob("*")):  # shutil.copytree's error names neither file nor reason
+        target = folder / path.relative_to(built)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        elif path != built / _MARK:
+            with naming(target):
+                target.write_bytes(path.read_bytes())

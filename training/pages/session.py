@@ -1,6 +1,5 @@
 """A page from its drivers and tracks to its folder."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,7 +61,7 @@ def _write_data(
     folder: Path, drivers: Sequence[PageDriver], labels: Sequence[str], names: Sequence[str], tracks: Sequence[Track]
 ) -> None:
     """Write drivers, tracks and physics, and what the page is told of them."""
-    shutil.copyfile(DEFAULT_PHYSICS_PATH, folder / PHYSICS_NAME)
+    (folder / PHYSICS_NAME).write_bytes(DEFAULT_PHYSICS_PATH.read_bytes())
     (folder / "drivers").mkdir()
     entries = [
         _write_driver(folder, each, label, name, tracks)

@@ -1,5 +1,6 @@
 """The page's scripts are built once, and again after a change; every failure is one line."""
 
+import errno
 import json
 import os
 import shutil
@@ -160,6 +161,19 @@ def test_a_copy_leaves_out_how_it_was_built(tmp_path: Path) -> None:
     copy_page(make_built(tmp_path / "built"), tmp_path / "page")
     there = sorted(path.relative_to(tmp_path / "page").as_posix() for path in (tmp_path / "page").rglob("*.*"))
     assert there == ["assets/a.js", "assets/a.wasm", "index.html"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    """With the file that could not be written, and the system's reason."""
+    (tmp_path / "page" / "assets").mkdir(parents=True)
+    (tmp_path / "page" / "assets" / "a.wasm").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device") as full:
+        copy_page(make_built(tmp_path / "built"), tmp_path / "page")
+    assert (full.value.strerror, full.value.filename) == (
+        os.strerror(errno.ENOSPC),
+        str(tmp_path / "page" / "assets" / "a.wasm"),
+    )
 
 
 @pytest.mark.timeout(300)
