@@ -19,10 +19,11 @@ from tests.training.drivers.test_exported import STATS, made, with_statistics
 from tests.training.pages.built import make_built
 from training import evaluate, race_page
 from training.algorithms.networks import DeterministicPolicy
-from training.drivers.exported import load_onnx_driver
+from training.drivers.exported import load_onnx_driver, open_onnx
 from training.drivers.loading import load_driver
 from training.pages import building
 from training.pages.serving import HOST, make_server
+from training.pages.wrapping import wrapped
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
@@ -247,6 +248,25 @@ def test_an_export_that_acts_differently_is_in_no_page(
     where = ["--track-id", "track-01", "--output-dir", str(tmp_path / "page")]
     assert race_page.main(["--model", str(fresh_model), *where]) == 2
     assert "its export differs from the model by up to 2e-05, more than 1e-05" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("in_page", "message"),
+    [(False, " cannot drive: expected finite numbers"), (True, ", as the page runs it, cannot drive: expected finite")],
+)
+def test_a_driver_that_answers_with_no_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], in_page: bool, message: str
+) -> None:
+    """It is named as the user did, and not as the file of a page that is never there, even if it fails there alone."""
+    broken = made(tmp_path / "broken.onnx", weights=np.full((14, 3), np.nan))
+    path = made(tmp_path / "theirs.onnx") if in_page else broken
+    if in_page:
+        content = wrapped(open_onnx(broken, None))
+        monkeypatch.setattr("training.pages.drivers.wrapped", lambda exported: content)
+    where = ["--track-id", "track-01", "--output-dir", str(tmp_path / "page")]
+    assert race_page.main(["--model", str(path), *where]) == 2
+    assert f"error: {path}{message}" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
 
 
 def test_other_physics_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,8 +72,8 @@ def open_onnx(
     return Exported(network, card, normalise)
 
 
-def as_driver(exported: Exported) -> Driver:
-    """Return an ONNX file as a driver."""
+def as_driver(exported: Exported, called: str = "") -> Driver:
+    """Return an ONNX file as a driver, whose errors call it by its path or as ``called`` says."""
     network, card, normalise = exported
     path = network.path
     space = make_action_space()
@@ -83,7 +83,8 @@ def as_driver(exported: Exported) -> Driver:
         if not np.isfinite(actions).all():
             car, item = np.argwhere(~np.isfinite(actions))[0]
             raise ModelError(
-                f"{path} cannot drive: expected finite numbers, and its {ACTION_NAMES[item]} is {actions[car, item]}"
+                f"{called or path} cannot drive: expected finite numbers, and its {ACTION_NAMES[item]} is "
+                f"{actions[car, item]}"
             )
         within: Actions = np.clip(actions, space.low, space.high)
         return within

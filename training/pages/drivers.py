@@ -67,11 +67,16 @@ def _page_driver(name: str, options: PageOptions, is_first: bool, tracks: Sequen
     return PageDriver(replace(driver, given=name), content, data.algorithm.name)
 
 
-def write_driver(path: Path, content: bytes) -> Driver:
+def write_driver(path: Path, content: bytes, given: str) -> Driver:
     """Write a driver's file, and return the driver that a page runs.
+
+    Args:
+        path: Path of the file, which will have moved when an error is read.
+        content: What is written.
+        given: What the user calls the driver.
 
     Raises:
         ModelError: The file cannot be driven, though its model can.
     """
     path.write_bytes(content)
-    return as_driver(open_onnx(path, None))
+    return as_driver(open_onnx(path, None), called=f"{given}, as the page runs it,")

@@ -81,10 +81,11 @@ def _write_data(
 def _write_driver(folder: Path, each: PageDriver, label: str, name: str, tracks: Sequence[Track]) -> dict[str, Any]:
     """Write a driver, let it drive as it does in the page, and return what ``page.json`` says of it."""
     say(f"{label} drives three laps of {count_of(len(tracks), 'track')} ...")
+    before = laps_of(each.driver, tracks)  # first, so that what is wrong with it is said of the file that is named
     file = f"drivers/{name}.onnx"
-    in_page = write_driver(folder / file, each.content)
+    in_page = write_driver(folder / file, each.content, each.driver.given)
     laps = laps_of(in_page, tracks)
-    _tell(label, laps, laps_of(each.driver, tracks))
+    _tell(label, laps, before)
     return {
         "name": name,
         "label": label,
