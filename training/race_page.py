@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _make(options: PageOptions) -> int:
     check_options(options)
-    if options.serve:
+    if options.serve and options.port is not None:
         check_port(options.port)
     tracks = page_tracks(options)
     built = built_page(say)

@@ -21,7 +21,7 @@ from training import evaluate, race_page
 from training.algorithms.networks import DeterministicPolicy
 from training.drivers.exported import load_onnx_driver, open_onnx
 from training.drivers.loading import load_driver
-from training.pages import building
+from training.pages import building, serving
 from training.pages.serving import HOST, make_server
 from training.pages.wrapping import wrapped
 
@@ -79,7 +79,7 @@ def test_a_newcomer_gets_the_bundled_driver_on_every_track(
     out = capsys.readouterr().out
     assert "pretrained drives three laps of 3 tracks ..." in out
     assert "saved page_of_pretrained (" in out
-    assert "see it, as with --serve: python -m http.server --bind 127.0.0.1 --directory page_of_pretrained" in out
+    assert "see it, as with --serve: python -m http.server 9877 --bind 127.0.0.1 --directory page_of_pretrained" in out
 
 
 def test_drivers_of_any_kind(tmp_path: Path, trained_sac: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +164,30 @@ def test_a_page_is_made_anew(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["page"]
 
 
+@pytest.mark.parametrize(("more", "address"), [([], "default"), (["--port", "0"], "chosen 0")])
+def test_it_is_served(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    address: str,
+) -> None:
+    """Always on one port, or on one of the user's choice, which may be any free one."""
+
+    def default(folder: Path) -> None:
+        raise PageError("default")
+
+    def chosen(folder: Path, port: int) -> None:
+        raise PageError(f"chosen {port}")
+
+    monkeypatch.setattr(serving, "make_default_server", default)
+    monkeypatch.setattr(serving, "make_server", chosen)
+    monkeypatch.setattr(race_page, "check_port", lambda port: None)
+    where = ["--track-id", "track-01", "--output-dir", str(tmp_path / "page"), "--serve"]
+    assert race_page.main(["--model", "scripted", *where, *more]) == 2
+    assert capsys.readouterr().err.endswith(f"error: {address}\n")
+
+
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium or Chrome")
 @pytest.mark.skipif(not building.SOURCES.is_dir(), reason="needs the page's sources")
 @pytest.mark.timeout(300)
@@ -195,6 +219,7 @@ def test_a_browser_shows_it(node_bridge: None, tmp_path: Path, monkeypatch: pyte
         (["--model", "missing"], "no model or run missing"),
         (["--track-id", "track-99"], "track-99"),
         (["--port", "8000"], "--port and --no-browser are about --serve"),
+        (["--port", "0"], "--port and --no-browser are about --serve"),
         (["--no-browser"], "--port and --no-browser are about --serve"),
         (["--model", "scripted", "--no-vecnorm", "--output-dir", "page.json"], "--output-dir takes a folder"),
         (["--output-dir", "."], "--output-dir . is or holds the working directory"),

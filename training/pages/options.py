@@ -9,6 +9,7 @@ from training.checkpoints.files import PRETRAINED
 from training.console.arguments import MODELS_DIR, add_statistics_arguments, add_track_arguments
 from training.console.parser import Parser, whole_number
 from training.pages.folder import check_target
+from training.pages.serving import DEFAULT_PORT
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class PageOptions:
     tracks_dir: Path | None
     output_dir: Path | None
     serve: bool
-    port: int
+    port: int | None
     browser: bool
     vecnorm: Path | None
     no_vecnorm: bool
@@ -57,7 +58,12 @@ def make_parser() -> Parser:
     )
     serve = parser.add_argument_group("to open it")
     serve.add_argument("--serve", action="store_true", help="serve the page to this machine, and open it, until Ctrl-C")
-    serve.add_argument("--port", type=whole_number(0, 65535), default=0, help="port of --serve (default: a free one)")
+    serve.add_argument(
+        "--port",
+        type=whole_number(0, 65535),
+        help="port of --serve; browsers keep the best laps of each port apart, and 0 is a free one, another each time "
+        f"(default: {DEFAULT_PORT}, or a free one if that is taken)",
+    )
     serve.add_argument(
         "--no-browser", dest="browser", action="store_false", help="print the address only, and open no browser"
     )
@@ -80,7 +86,7 @@ def check_options(options: PageOptions) -> None:
     Raises:
         ConfigError: Options do not go together, or the folder is something else than a page.
     """
-    if not options.serve and (options.port or not options.browser):
+    if not options.serve and (options.port is not None or not options.browser):
         raise ConfigError("--port and --no-browser are about --serve; add it, or leave them out")
     if options.output_dir is not None:
         check_target(options.output_dir)

@@ -3,15 +3,17 @@
 import contextlib
 import functools
 import http.server
+import os
 import threading
 import webbrowser
 from pathlib import Path
 from typing import Any
 
 from racer_env.errors import PageError
-from training.console.messages import say
+from training.console.messages import note, say
 
 HOST = "127.0.0.1"
+DEFAULT_PORT = 9877  # fixed, as browsers keep the best laps of each address apart; the bridge's has the one before
 # The page asks no other server for anything, and runs WebAssembly; index.html says the same, for other servers.
 POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; base-uri 'none'; form-action 'none'; object-src 'none'"
@@ -67,7 +69,19 @@ def make_server(folder: Path, port: int) -> http.server.ThreadingHTTPServer:
     try:
         return _Server((HOST, port), functools.partial(Handler, directory=str(folder)))
     except (OSError, OverflowError) as error:
-        raise PageError(f"cannot listen on port {port}: {error}; leave --port out for a free one") from error
+        raise PageError(f"cannot listen on port {port}: {error}; --port 0 takes a free one") from error
+
+
+def make_default_server(folder: Path) -> http.server.ThreadingHTTPServer:
+    """Return a server of a folder on the default port, or on a free one where that is taken, which is said."""
+    try:
+        return make_server(folder, DEFAULT_PORT)
+    except PageError:
+        note(
+            f"port {DEFAULT_PORT} is taken, so the page gets another; best laps that your browser keeps for "
+            f"{_url_of(DEFAULT_PORT)} belong to that address and are not seen at this one"
+        )
+        return make_server(folder, 0)
 
 
 def check_port(port: int) -> None:
@@ -83,30 +97,36 @@ class _Server(http.server.ThreadingHTTPServer):
     """A server that ends with its process, and shares its port with no other one."""
 
     daemon_threads = True
+    allow_reuse_address = os.name == "posix"  # on Windows that would be to share it
     allow_reuse_port = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a browser that hangs up."""
 
 
-def serve(folder: Path, port: int, opens_browser: bool) -> None:
+def serve(folder: Path, port: int | None, opens_browser: bool) -> None:
     """Serve a page until Ctrl-C.
 
     Args:
         folder: Folder of the page.
-        port: Port on the loopback; 0 is a free one.
+        port: Port on the loopback; 0 is a free one, None the default one if it is free.
         opens_browser: Whether the system's browser is asked to open the page.
 
     Raises:
         PageError: The port is taken or not allowed.
     """
-    with contextlib.suppress(KeyboardInterrupt), make_server(folder, port) as server:
-        url = f"http://{HOST}:{server.server_address[1]}/"
+    made = make_default_server(folder) if port is None else make_server(folder, port)
+    with contextlib.suppress(KeyboardInterrupt), made as server:
+        url = _url_of(server.server_address[1])
         say(f"serving {folder} to this machine at {url}; Ctrl-C ends it")
         if opens_browser:
             threading.Thread(target=_open, args=(url,), daemon=True).start()
         server.serve_forever()
     say("ended")
+
+
+def _url_of(port: int) -> str:
+    return f"http://{HOST}:{port}/"
 
 
 def _open(url: str) -> None:

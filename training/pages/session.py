@@ -17,7 +17,7 @@ from training.pages.measuring import PAR_LAPS, Laps, laps_of, par_ticks
 from training.pages.names import file_names
 from training.pages.options import PageOptions
 from training.pages.replacement import replacing_folder
-from training.pages.serving import HOST, serve
+from training.pages.serving import DEFAULT_PORT, HOST, serve
 from training.pages.tracks import write_tracks
 
 VERSION = 1
@@ -51,7 +51,7 @@ def carry_out(options: PageOptions, tracks: Sequence[Track], built: Path) -> int
     if options.serve:
         serve(folder, options.port, options.browser)
         return DONE
-    see = ["python", "-m", "http.server", "--bind", HOST, "--directory", str(folder)]
+    see = ["python", "-m", "http.server", str(DEFAULT_PORT), "--bind", HOST, "--directory", str(folder)]
     say(f"see it, as with --serve: {command_line(see)}", limit=None)
     say("publish it: copy the folder to any web server; opened as a file, without a server, it does not run")
     return DONE

@@ -14,7 +14,8 @@ import pytest
 from racer_env.errors import PageError
 from racer_env.project import PROJECT_ROOT
 from tests.training.pages.built import make_built
-from training.pages.serving import HOST, POLICY, make_server
+from training.pages import serving
+from training.pages.serving import HOST, POLICY, make_default_server, make_server
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -91,8 +92,42 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     """One line, with what to do."""
     with make_server(tmp_path, 0) as server:
         taken = server.server_address[1]
-        with pytest.raises(PageError, match=f"cannot listen on port {taken}: .*; leave --port out for a free one"):
+        with pytest.raises(PageError, match=f"cannot listen on port {taken}: .*; --port 0 takes a free one"):
             make_server(tmp_path, taken)
+
+
+@pytest.fixture
+def free_port(tmp_path: Path) -> int:
+    """A port that nothing listens on."""
+    with make_server(tmp_path, 0) as server:
+        port: int = server.server_address[1]
+    return port
+
+
+def test_the_default_port_is_always_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], free_port: int
+) -> None:
+    """So that the best laps that a browser keeps for it are there the next time."""
+    monkeypatch.setattr(serving, "DEFAULT_PORT", free_port)
+    for _ in range(2):
+        with make_default_server(tmp_path) as server:
+            assert server.server_address[1] == free_port
+    assert capsys.readouterr().err == ""
+
+
+def test_the_default_port_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another one is as good, but for the best laps; one line says so."""
+    with make_server(tmp_path, 0) as other:
+        taken = other.server_address[1]
+        monkeypatch.setattr(serving, "DEFAULT_PORT", taken)
+        with make_default_server(tmp_path) as server:
+            assert server.server_address[1] != taken
+    error = capsys.readouterr().err
+    assert f"note: port {taken} is taken, so the page gets another; best laps" in error
+    assert f"keeps for http://127.0.0.1:{taken}/ belong to that address" in error
+    assert error.count("\n") == 1
 
 
 def started(page: Path, browser: str, opens_browser: bool) -> "subprocess.Popen[str]":
