@@ -46,8 +46,9 @@ def carry_out(options: PageOptions, tracks: Sequence[Track], built: Path) -> int
     with replacing_folder(folder) as beside:
         copy_page(built, beside)
         _write_data(beside, drivers, labels, names, tracks)
+        size = size_of(beside)  # now, as another run may replace the page at any time
     count = f"{count_of(len(drivers), 'driver')}, {count_of(len(tracks), 'track')}"
-    say(f"saved {folder} ({size_of(folder) / 1e6:.1f} MB): {count}")
+    say(f"saved {folder} ({size / 1e6:.1f} MB): {count}")
     if options.serve:
         serve(folder, options.port, options.browser)
         return DONE
