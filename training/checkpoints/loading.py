@@ -22,6 +22,8 @@ from training.checkpoints.data import ModelData, open_model
 from training.checkpoints.plain import is_pickled
 from training.console.messages import first_line
 
+POLICY = "policy.pth"  # the weights that drive, in a file of stable-baselines3
+
 
 def prepare(seed: int, device: str) -> None:
     """Seed all random generators, and let PyTorch do without its compiler and with one thread: networks are small.
@@ -110,7 +112,7 @@ def _harmless(data: ModelData, known: Iterable[str]) -> io.BytesIO:
 
 
 def _check_weights(path: Path, name: str, content: bytes) -> None:
-    """Refuse weights that would unpack to more than they are, as archives of their own or by tensors that repeat."""
+    """Refuse weights that are no numbers, or unpack to more than they are, as archives or by tensors that repeat."""
 
     def refuse(why: str) -> ModelError:
         return ModelError(f"cannot load {path}: {name[:40]}: {why}")
@@ -123,3 +125,5 @@ def _check_weights(path: Path, name: str, content: bytes) -> None:
             tensors.extend(value.values() if isinstance(value, dict) else value)
         elif isinstance(value, torch.Tensor) and value.nbytes > value.untyped_storage().nbytes():
             raise refuse(f"a tensor of {value.nbytes:,} bytes is stored in {value.untyped_storage().nbytes():,}")
+        elif isinstance(value, torch.Tensor) and name == POLICY and not torch.isfinite(value).all():
+            raise refuse("it has weights that are NaN or infinite, so it cannot drive; take an earlier checkpoint")

@@ -1,6 +1,7 @@
 """Loading models: only what belongs there, and nothing that a pickle could run."""
 
 import base64
+import io
 import pickle
 import zipfile
 from pathlib import Path
@@ -8,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from racer_env.errors import ModelError
 from racer_env.physics import load_physics
 from tests.runs import load, rewritten
 from training.checkpoints.data import UNKNOWN_PHYSICS, check_physics, read_model_data
-from training.checkpoints.loading import load_model
+from training.checkpoints.loading import POLICY, load_model
 
 
 class Trap:
@@ -41,6 +43,24 @@ def test_a_pickle_in_a_model_is_not_opened(fresh_model: Path, tmp_path: Path) ->
     assert not sprung.exists()
     pickle.loads(base64.b64decode(trap[":serialized:"]))
     assert sprung.exists()  # the trap works
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers(fresh_model: Path, tmp_path: Path, value: float) -> None:
+    """Of a training that has diverged; one line, whatever is to be done with the model."""
+    path = tmp_path / "lost_final.zip"
+    with zipfile.ZipFile(fresh_model) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == POLICY:
+                weights = torch.load(io.BytesIO(content), weights_only=True)
+                next(iter(weights.values())).view(-1)[0] = value
+                changed = io.BytesIO()
+                torch.save(weights, changed)
+                content = changed.getvalue()
+            target.writestr(name, content)
+    with pytest.raises(ModelError, match=r"lost_final.zip: policy.pth: it has weights that are NaN or infinite"):
+        load(path)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
