@@ -81,6 +81,7 @@ export class Page {
   private async begin(choice: Choice): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;
+    this.controls ??= new Controls(); // a key that is down while drivers are loaded is down at the start, too
     this.tell("status", "Loading\u2026");
     try {
       const loaded = await this.library.track(choice.trackId);

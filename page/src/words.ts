@@ -21,3 +21,8 @@ export function medalFor(ticks: number, par: ParTicks | null): keyof ParTicks | 
   if (par === null) return null;
   return (["gold", "silver", "bronze"] as const).find((medal) => ticks <= par[medal]) ?? null;
 }
+
+/** The slowest medal that a lap of so many ticks does not earn yet; gold for one that earns all. */
+export function nextMedal(ticks: number | null, par: ParTicks): keyof ParTicks {
+  return (["bronze", "silver", "gold"] as const).find((medal) => ticks === null || ticks > par[medal]) ?? "gold";
+}

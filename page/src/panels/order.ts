@@ -54,7 +54,10 @@ export function swatch(car: number): SVGElement {
   picture.setAttribute("viewBox", "0 0 10 10");
   picture.setAttribute("aria-hidden", "true");
   const square = document.createElementNS(SVG, "rect");
-  for (const [name, value] of Object.entries({ width: "10", height: "10", rx: "2", fill: carColour(car) })) {
+  for (const [name, value] of Object.entries({
+    ...{ x: "0.5", y: "0.5", width: "9", height: "9", rx: "2" },
+    ...{ fill: carColour(car), stroke: "currentColor", "stroke-opacity": "0.4" },
+  })) {
     square.setAttribute(name, value);
   }
   picture.append(square);

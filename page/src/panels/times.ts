@@ -13,8 +13,16 @@ export interface TimesState {
   readonly finish: number | null;
   /** Ticks behind someone, negative where ahead. */
   readonly gap: { readonly ticks: number; readonly to: string } | null;
-  /** A time to beat: its name and its ticks. */
-  readonly target: { readonly name: string; readonly ticks: number } | null;
+  /** The lap to beat. */
+  readonly target: TimeToBeat | null;
+  /** The medal to drive for. */
+  readonly medal: TimeToBeat | null;
+}
+
+/** A time with its name. */
+export interface TimeToBeat {
+  readonly name: string;
+  readonly ticks: number;
 }
 
 /** The panel's elements. */
@@ -24,11 +32,8 @@ export class Times {
   private readonly gap = byId("gap", HTMLElement);
   private readonly last = byId("last", HTMLElement);
   private readonly best = byId("best", HTMLElement);
-  private readonly targetRow = byId("target-row", HTMLElement);
-  private readonly targetName = byId("target-name", HTMLElement);
-  private readonly target = byId("target", HTMLElement);
 
-  show({ timer, lapsInRace, finish, gap, target }: TimesState): void {
+  show({ timer, lapsInRace, finish, gap, target, medal }: TimesState): void {
     const { laps, best } = timer;
     const number =
       lapsInRace === null ? `${laps.length + 1}` : `${Math.min(laps.length + 1, lapsInRace)} of ${lapsInRace}`;
@@ -38,9 +43,15 @@ export class Times {
     this.gap.className = gap === null ? "" : gap.ticks > 0 ? "behind" : "ahead";
     write(this.last, laps.length > 0 ? timeText(laps[laps.length - 1].ticks) : "\u2013");
     write(this.best, best === null ? "\u2013" : timeText(best));
-    this.targetRow.hidden = target === null;
-    if (target === null) return;
-    write(this.targetName, target.name);
-    write(this.target, timeText(target.ticks));
+    showRow("target", target);
+    showRow("goal", medal);
   }
+}
+
+/** Show a time in its row; without one, the row is hidden. */
+function showRow(id: string, time: TimeToBeat | null): void {
+  byId(`${id}-row`, HTMLElement).hidden = time === null;
+  if (time === null) return;
+  write(byId(`${id}-name`, HTMLElement), time.name);
+  write(byId(id, HTMLElement), timeText(time.ticks));
 }

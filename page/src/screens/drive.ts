@@ -20,8 +20,8 @@ import { LapList } from "../panels/lap_list.js";
 import { News } from "../panels/news.js";
 import { Order } from "../panels/order.js";
 import { fillResults } from "../panels/results.js";
-import { Times } from "../panels/times.js";
-import { timeText } from "../words.js";
+import { Times, type TimeToBeat } from "../panels/times.js";
+import { nextMedal, timeText } from "../words.js";
 import { showHelp } from "./help.js";
 import type { Preferences } from "./preferences.js";
 import { answer, ask, closeDialogs, isAsking } from "./screens.js";
@@ -258,7 +258,8 @@ export class DriveScreen implements SessionListener {
     this.telemetry.draw(this.strip, this.colours);
     const timer = world.timers[this.focus];
     const finish = finishes[this.focus];
-    this.times.show({ timer, lapsInRace: rules.laps, finish, gap: this.gap(), target: this.target() });
+    const toBeat = { target: this.target(), medal: this.medal() };
+    this.times.show({ timer, lapsInRace: rules.laps, finish, gap: this.gap(), ...toBeat });
     this.lapList.show(timer.laps);
     this.order.show(this.focus);
     const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
@@ -304,18 +305,25 @@ export class DriveScreen implements SessionListener {
     return gap === null ? null : { ticks: gap.ticks, to: session.entrants[gap.to].label };
   }
 
-  /** The time to beat. */
-  private target(): { name: string; ticks: number } | null {
+  /** The lap to beat. */
+  private target(): TimeToBeat | null {
+    const ghost = this.setup.trial?.ghost ?? null;
+    return ghost === null ? null : { name: ghost.isOwn ? "Record" : "To beat", ticks: ghost.path.ticks };
+  }
+
+  /** The medal to drive for. */
+  private medal(): TimeToBeat | null {
     const { trial, session } = this.setup;
-    const ghost = trial?.ghost ?? null;
-    if (ghost !== null) return { name: ghost.isOwn ? "Record" : "To beat", ticks: ghost.path.ticks };
-    const gold = session.loaded.entry.parTicks?.gold;
-    return gold === undefined ? null : { name: "Gold", ticks: gold };
+    const { parTicks } = session.loaded.entry;
+    if (parTicks === null) return null;
+    const best = trial === null ? session.world.timers[this.focus].bestClean : (trial.best?.path.ticks ?? null);
+    const medal = nextMedal(best, parTicks);
+    return { name: `${medal[0].toUpperCase()}${medal.slice(1)}`, ticks: parTicks[medal] };
   }
 
   private async pause(): Promise<void> {
     if (isAsking()) return;
-    this.go(await this.whilePaused(() => ask("paused")));
+    this.go(await this.whilePaused(() => ask("paused", "p", "resume")));
   }
 
   /** Go where a dialog's button leads. */

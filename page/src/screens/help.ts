@@ -19,5 +19,5 @@ export function fillHelp(): void {
 
 /** Show the help until it is closed. */
 export async function showHelp(): Promise<void> {
-  await ask("help");
+  await ask("help", "?");
 }

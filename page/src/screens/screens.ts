@@ -19,11 +19,14 @@ export function fail(why: string): void {
   byId("failed-why", HTMLElement).textContent = why;
 }
 
-/** Open a dialog; return what it was closed with. */
-export function ask(id: string): Promise<string> {
+/** Open a dialog; return what it was closed with. `key` closes it, with a value. */
+export function ask(id: string, key = "", value = ""): Promise<string> {
   const dialog = byId(id, HTMLDialogElement);
   dialog.returnValue = "";
   dialog.showModal();
+  const ended = new AbortController();
+  dialog.addEventListener("close", () => ended.abort(), { once: true });
+  dialog.addEventListener("keydown", (event) => event.key.toLowerCase() === key && dialog.close(value), ended);
   within(dialog, "form button", HTMLButtonElement).focus();
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue), { once: true });

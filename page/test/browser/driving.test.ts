@@ -126,6 +126,24 @@ describeInBrowser("driving in a browser", (open) => {
     await opened.close();
   });
 
+  it("P pauses and goes on, and ? opens the help and closes it", async () => {
+    const opened = await open();
+    const { page } = opened;
+    await opened.begin("watch");
+    for (const [key, id] of [
+      ["p", "#paused"],
+      ["?", "#help"],
+    ]) {
+      await page.keyboard.press(key);
+      await page.waitForSelector(id, { state: "visible" });
+      await page.keyboard.press(key);
+      await page.waitForSelector(id, { state: "hidden" });
+    }
+    const tick = await page.evaluate(() => globalThis.racer.session!.world.tick);
+    await page.waitForFunction((before) => globalThis.racer.session!.world.tick > before, tick);
+    await opened.close();
+  });
+
   it("who looks at another car and drives on sees their own again", async () => {
     const opened = await open();
     const { page } = opened;

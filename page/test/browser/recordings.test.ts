@@ -14,7 +14,8 @@ describeInBrowser("recordings in a browser", (open) => {
     const opened = await open();
     await opened.choose("track-01", []);
     await opened.begin("trial");
-    expect(await opened.page.locator("#target-name").innerText()).toBe("Gold");
+    expect(await opened.page.locator("#target-row").isVisible()).toBe(false);
+    expect(await opened.page.locator("#goal-name").innerText()).toBe("Bronze");
     expect(await opened.page.locator("[data-command=save]").isDisabled()).toBe(true);
     const ticks = await driveLap(opened.page);
     await opened.page.waitForSelector("[data-command=save]:enabled");
