@@ -14,6 +14,7 @@ from racer_env.rendering import CAMERAS, COLOURS, DARK, HEADING, WHOLE, style
 from racer_env.rendering.camera import Area, Camera, whole_track
 from racer_env.rendering.car_view import CarView
 from racer_env.rendering.cars import car_scale, draw_cars, draw_rays, draw_trail
+from racer_env.rendering.grain import STRIPE, lawn, mown
 from racer_env.rendering.mini_map import MiniMap
 from racer_env.rendering.readout import Readout, draw_text
 from racer_env.rendering.scenery import Scenery, possible_scale, scenery_of
@@ -91,7 +92,8 @@ class Painter:
         self._mini_map = MiniMap(track, self._palette)
         self._whole = whole_track(track, self.map_area)
         self._follow_scale = possible_scale(track, max(min(self.map_area[2:]) / FOLLOW_SPAN, self._whole.scale))
-        self._sceneries: dict[tuple[float, bool], Scenery] = {}  # by scale and grain, kept while in use
+        self._sceneries: dict[float, Scenery] = {}  # by scale, kept while in use
+        self._lawns: dict[float, pygame.Surface] = {}  # by scale; wider than the map by what repeats
 
     def camera_on(self, car: CarView | None) -> Camera:
         """Return the camera for a frame with this car in focus; with north up, it looks ahead as far as it has come."""
@@ -128,7 +130,6 @@ class Painter:
         camera, physics = self.camera_on(focused), self.track.physics
         surface = self._surface
         surface.set_clip(self.map_area)
-        surface.fill(self._palette.outside)
         self._draw_scenery(camera)
         ordered = [car for car in cars if car is not focused] + ([focused] if focused is not None else [])
         for car in ordered:
@@ -175,17 +176,28 @@ class Painter:
         return np.frombuffer(pygame.image.tobytes(self._surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
 
     def _draw_scenery(self, camera: Camera) -> None:
-        is_whole = camera is self._whole
-        looks = (camera.scale, False) if is_whole else (self._follow_scale, True)
-        if looks not in self._sceneries:
-            self._sceneries[looks] = scenery_of(self.track, *looks, self._palette)
-        scenery = self._sceneries[looks]
+        is_whole, outside = camera is self._whole, self._palette.outside
+        scale = camera.scale if is_whole else self._follow_scale
+        if scale not in self._sceneries:
+            self._sceneries[scale] = scenery_of(self.track, scale, self._palette)
+        scenery = self._sceneries[scale]
         at = scenery.place_of(camera.x, camera.y)
         if self.camera == HEADING and not is_whole:
-            beyond = self._surface.map_rgb(self._palette.outside)
-            draw_turned(self._surface, camera, scenery.picture, at, scenery.scale, beyond)
+            stripes = (self._surface.map_rgb(mown(outside)), self._surface.map_rgb(outside))
+            draw_turned(self._surface, camera, scenery.picture, at, scenery.scale, stripes, STRIPE)
         else:
+            self._draw_lawn(camera)
             self._surface.blit(scenery.picture, np.round(camera.middle - at).astype(int).tolist())
+
+    def _draw_lawn(self, camera: Camera) -> None:
+        """Draw the ground that goes on beyond the map, with north up."""
+        left, top, width, height = self.map_area
+        scale, period = camera.scale, 2 * STRIPE
+        if scale not in self._lawns:  # kept, as filling stripes takes thirty times as long as copying them
+            size = (width + math.ceil(period * scale), height)
+            self._lawns[scale] = lawn(size, 0.0, scale, self._palette.outside)
+        x = camera.x - (camera.middle[0] - left) / scale
+        self._surface.blit(self._lawns[scale], (left, top), (round(x % period * scale), 0, width, height))
 
     def _draw_message(self, message: str) -> None:
         left, top, width, height = self.map_area

@@ -9,6 +9,7 @@ import pygame
 
 from racer_env.rendering import style
 from racer_env.rendering.camera import bounds_of
+from racer_env.rendering.grain import FINEST, draw_specks, lawn
 from racer_env.simulator.kernels import SHOULDER_WIDTH
 from racer_env.tracks import Track
 
@@ -23,7 +24,10 @@ DASH, GAP = 5, 7  # steps; the line in the middle of the road
 KERB_WIDTH = 2.6  # units
 KERB_LENGTH = 2  # steps of each block
 KERB_CURVATURE, KERB_REACH = 1 / 150, 12  # 1/units from which on a curve has kerbs, measured over steps to each side
-GRAIN, GRAIN_SIZES = 3, (2, 14)  # most that they make a pixel lighter or darker, out of 255; specks and patches, pixels
+GROOVES, GROOVE_OPACITY = (0.36, 0.18), 0.1  # shares of the way from the middle to the road's edge; the wide one first
+SEAM, SEAM_WIDTH, SEAM_OPACITY = 24.0, 0.5, 0.16  # units from one seam of the asphalt to the next, units, and share
+WALL_FOOT = 2.6  # widths of a wall; the dark rim on the grass
+SHADOW, SHADOW_OPACITY = (0.9, -1.1), 0.3  # units by which walls' shadows are off; the sun stands in the north-west
 
 _SEE_THROUGH = (255, 0, 255)
 
@@ -38,8 +42,8 @@ class Scenery:
         picture: Surface with all of the track.
     """
 
-    def __init__(self, track: Track, scale: float, has_grain: bool, palette: style.Palette) -> None:
-        """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows, flat or with grain."""
+    def __init__(self, track: Track, scale: float, palette: style.Palette) -> None:
+        """Draw the track at ``scale`` pixels per unit, or as finely as MAX_PIXELS allows."""
         left, bottom, right, top = bounds_of(track)
         self.scale = possible_scale(track, scale)
         self._left, self._top = left, top
@@ -47,8 +51,6 @@ class Scenery:
         large_size = (size[0] * SMOOTHING, size[1] * SMOOTHING)
         large = _Drawing(track, self.scale * SMOOTHING, left, top, large_size, palette)
         self.picture = pygame.transform.smoothscale(large.draw(), size)  # 32 bits a pixel, like the frame
-        if has_grain:
-            _add_grain(self.picture, palette.outside)
 
     def place_of(self, x: float, y: float) -> tuple[float, float]:
         """Return the picture's pixel at a world point."""
@@ -62,21 +64,9 @@ def possible_scale(track: Track, scale: float) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def scenery_of(track: Track, scale: float, has_grain: bool, palette: style.Palette) -> Scenery:
+def scenery_of(track: Track, scale: float, palette: style.Palette) -> Scenery:
     """Return the picture of a track, drawn only once."""
-    return Scenery(track, scale, has_grain, palette)
-
-
-def _add_grain(picture: pygame.Surface, outside: style.Colour) -> None:
-    """Make specks and patches within the walls a little lighter or darker, always the same ones."""
-    random, (width, height) = np.random.default_rng(1), picture.get_size()
-    grain = np.zeros((width, height), np.int16)
-    for size in GRAIN_SIZES:
-        cells = random.integers(-GRAIN, GRAIN, (width // size + 1, height // size + 1), np.int16, endpoint=True)
-        grain += np.repeat(np.repeat(cells, size, axis=0), size, axis=1)[:width, :height]
-    pixels = pygame.surfarray.pixels3d(picture)
-    grain[(pixels == outside).all(axis=2)] = 0  # which goes on beyond the picture
-    pixels[...] = np.clip(pixels + grain[..., None], 0, 255)
+    return Scenery(track, scale, palette)
 
 
 class _Drawing:
@@ -102,11 +92,16 @@ class _Drawing:
         self._band(self.half_width + SHOULDER_WIDTH, self._palette.shoulder)
         self._band(self.half_width, self._palette.road_edge)
         self._band(self.half_width - EDGE_WIDTH, self._palette.road)
+        self._grooves()
+        if self.scale >= FINEST * SMOOTHING:
+            left, top = self.origin.tolist()
+            draw_specks(self.surface, left, top, self.scale)
         self._kerbs()
+        self._outside()
+        self._shade()
         self._dashes()
         self._start_line()
-        self._outside()
-        self._walls()
+        self._walls(self.surface, self._palette.wall, WALL_WIDTH)
         return self.surface
 
     def _pixels(self, points: FloatArray) -> list[tuple[float, float]]:
@@ -119,6 +114,13 @@ class _Drawing:
         corners = np.stack([left, np.roll(left, -1, axis=0), np.roll(right, -1, axis=0), right], axis=1)
         for quad in ((corners - self.origin) * (self.scale, -self.scale)).tolist():
             pygame.draw.polygon(self.surface, colour, quad)
+
+    def _grooves(self) -> None:
+        """Draw bands in the middle of the road, where tyres have left rubber."""
+        colour = self._palette.road
+        for share in GROOVES:
+            colour = style.mixed(colour, (0, 0, 0), GROOVE_OPACITY)
+            self._band(share * self.half_width, colour)
 
     def _kerbs(self) -> None:
         """Draw red and white blocks along both edges of every curve."""
@@ -153,21 +155,42 @@ class _Drawing:
 
     def _outside(self) -> None:
         """Paint over what lies beyond the walls."""
-        cover = pygame.Surface(self.surface.get_size(), depth=32)
-        cover.fill(self._palette.outside)
-        pygame.draw.polygon(cover, _SEE_THROUGH, self._pixels(self.track.geometry.outer_wall))
-        pygame.draw.polygon(cover, self._palette.outside, self._pixels(self.track.geometry.inner_wall))
+        cover = lawn(self.surface.get_size(), float(self.origin[0]), self.scale, self._palette.outside)
+        self._walls(cover, self._palette.wall_shadow, WALL_FOOT * WALL_WIDTH)
+        walls = np.concatenate([self.track.geometry.outer_wall, self.track.geometry.inner_wall])
+        pygame.draw.polygon(cover, _SEE_THROUGH, self._pixels(walls))  # a ring, as lines in between cut themselves out
         cover.set_colorkey(_SEE_THROUGH)
         self.surface.blit(cover, (0, 0))
 
-    def _walls(self) -> None:
-        half = max(MIN_WALL * SMOOTHING, WALL_WIDTH * self.scale) / 2
+    def _shade(self) -> None:
+        """Darken the seams of the asphalt and the ground beside the walls, together, as they do not meet."""
+        shade = pygame.Surface(self.surface.get_size(), depth=32)
+        shade.fill((255, 255, 255))
+        self._seams(shade, style.mixed((255, 255, 255), (0, 0, 0), SEAM_OPACITY))
+        self._walls(shade, style.mixed((255, 255, 255), (0, 0, 0), SHADOW_OPACITY), WALL_WIDTH, SHADOW)
+        self.surface.blit(shade, (0, 0), special_flags=pygame.BLEND_RGB_MULT)
+
+    def _seams(self, surface: pygame.Surface, colour: style.Colour) -> None:
+        line, count = self.track.geometry.centre_line, 2 * round(self.track.length / SEAM / 2)
+        distance = np.linspace(0.0, self.track.length, count, endpoint=False)
+        centre, along = line.point_and_tangent_at(distance)
+        aside = np.stack([-along[:, 1], along[:, 0]], axis=1) * (line.half_width_at(distance) - EDGE_WIDTH)[:, None]
+        thick = along * max(0.0, SEAM_WIDTH - 1 / self.scale) / 2  # a polygon is a pixel thicker than its corners
+        corners = np.stack([thick + aside, thick - aside, -thick - aside, -thick + aside], axis=1)
+        for seam in centre[:, None] + corners:
+            pygame.draw.polygon(surface, colour, self._pixels(seam))
+
+    def _walls(
+        self, surface: pygame.Surface, colour: style.Colour, width: float, offset: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
+        """Draw lines along the walls, of a width in units, which are ``offset`` units off."""
+        half = max(MIN_WALL * SMOOTHING, width * self.scale) / 2
         for wall in (self.track.geometry.outer_wall, self.track.geometry.inner_wall):
-            begin = (wall[:-1] - self.origin) * (self.scale, -self.scale)
+            begin = (wall[:-1] + offset - self.origin) * (self.scale, -self.scale)
             along = np.roll(begin, -1, axis=0) - begin
             aside = along[:, ::-1] * (-1.0, 1.0) * (half / np.hypot(*along.T))[:, None]
             # Quadrilaterals, as pygame's slanting lines are thinner than their joints.
             corners = np.stack([begin + aside, begin + along + aside, begin + along - aside, begin - aside], axis=1)
             for quad, joint in zip(corners.tolist(), begin.tolist(), strict=True):
-                pygame.draw.polygon(self.surface, self._palette.wall, quad)
-                pygame.draw.circle(self.surface, self._palette.wall, joint, half)
+                pygame.draw.polygon(surface, colour, quad)
+                pygame.draw.circle(surface, colour, joint, half)

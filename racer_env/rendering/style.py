@@ -36,6 +36,7 @@ class Palette:
     kerb: Colour
     kerb_light: Colour
     wall: Colour
+    wall_shadow: Colour
     ray: Colour
     skid: Colour
     panel: Colour

@@ -16,7 +16,13 @@ _RED_BLUE, _GREEN = np.uint32(0xFF00FF), np.uint32(0x00FF00)
 
 
 def draw_turned(
-    surface: pygame.Surface, camera: Camera, picture: pygame.Surface, at: tuple[float, float], scale: float, beyond: int
+    surface: pygame.Surface,
+    camera: Camera,
+    picture: pygame.Surface,
+    at: tuple[float, float],
+    scale: float,
+    beyond: tuple[int, int],
+    stripe: float,
 ) -> None:
     """Draw a map of the world as a camera sees it.
 
@@ -26,7 +32,8 @@ def draw_turned(
         picture: The map, with north up, 32 bits a pixel.
         at: Its pixel at the camera's place, x and y.
         scale: Its pixels per unit.
-        beyond: Pixel value where the map ends.
+        beyond: Pixel values where the map ends, of stripes from south to north in turns; the first one begins at x = 0.
+        stripe: Their width in units.
     """
     left, top, width, height = camera.area
     ratio = scale / camera.scale
@@ -34,9 +41,15 @@ def draw_turned(
     x, y = np.array([left + 0.5, top + 0.5]) - camera.middle  # the middle of the first pixel
     first = (at[0] + along * x - across * y - 0.5, at[1] + across * x + along * y - 0.5)
     source, target = (pygame.surfarray.pixels2d(each).T for each in (picture, surface))
-    _copy(
-        source, target, left, top, width, height, *(round(number * _ONE) for number in (*first, along, across)), beyond
-    )
+    places = [round(number * _ONE) for number in (*first, along, across)]
+    zero = round((at[0] - camera.x * scale - 0.5) * _ONE)  # of the world, on the way to the right
+    _copy(source, target, left, top, width, height, *places, beyond, zero, 1 / (stripe * scale * _ONE))
+
+
+def compile_kernels() -> None:
+    """Compile, or load, what draws."""
+    surface = pygame.Surface((2, 2), depth=32)
+    draw_turned(surface, Camera(0.0, 0.0, 1.0, (0, 0, 2, 2), 1.0), surface.copy(), (0.0, 0.0), 1.0, (0, 0), 1.0)
 
 
 @cached_njit(error_model="numpy")
@@ -51,11 +64,14 @@ def _copy(
     first_y: int,
     along: int,
     across: int,
-    beyond: int,
+    beyond: tuple[int, int],
+    zero: int,
+    stripes: float,
 ) -> None:
     """Fill an area of the target; a pixel is the mean of the four of the source around it, the nearer the weightier.
 
-    All places in the source are in fixed point: of the first pixel, and how far apart two pixels of a row are.
+    All places in the source are in fixed point: of the first pixel, how far apart two pixels of a row are, and of the
+    first stripe's left side. ``stripes`` turns such a distance to the right into a number of stripes.
     """
     last_row, last_column = source.shape[0] - 1, source.shape[1] - 1
     for row in range(height):
@@ -76,5 +92,5 @@ def _copy(
                     green >> np.uint32(8) & _GREEN
                 )
             else:
-                target[top + row, left + column] = beyond
+                target[top + row, left + column] = beyond[math.floor((x - zero) * stripes) & 1]
             x, y = x + along, y + across

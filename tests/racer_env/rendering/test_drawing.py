@@ -86,9 +86,9 @@ def test_many_tracks_are_drawn_once_each(ring: Track, monkeypatch: pytest.Monkey
     drawn = []
     real = scenery.Scenery.__init__
 
-    def count(self: scenery.Scenery, track: Track, scale: float, has_grain: bool, palette: style.Palette) -> None:
+    def count(self: scenery.Scenery, track: Track, scale: float, palette: style.Palette) -> None:
         drawn.append(track)
-        real(self, track, scale, has_grain, palette)
+        real(self, track, scale, palette)
 
     monkeypatch.setattr(scenery.Scenery, "__init__", count)
     tracks = [ring_track(id=str(number)) for number in range(12)]

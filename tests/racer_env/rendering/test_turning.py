@@ -9,7 +9,8 @@ import pytest
 from racer_env.rendering.camera import Camera
 from racer_env.rendering.turning import draw_turned
 
-BEYOND = 0x123456
+BEYOND = (0x123456, 0x102030)
+STRIPE = 8.0  # units
 MAP = (60, 40)  # pixels
 SCALE = 2.0  # pixels of the map per unit
 
@@ -26,7 +27,7 @@ def drawn(picture: pygame.Surface, camera: Camera) -> np.ndarray:
     """Return what a camera sees of it, (width, height, 3), and that nothing else is drawn on."""
     surface = pygame.Surface((80, 70), depth=32)
     surface.fill((1, 2, 3))
-    draw_turned(surface, camera, picture, (camera.x * SCALE, -camera.y * SCALE), SCALE, BEYOND)
+    draw_turned(surface, camera, picture, (camera.x * SCALE, -camera.y * SCALE), SCALE, BEYOND, STRIPE)
     left, top, width, height = camera.area
     pixels = pygame.surfarray.array3d(surface).astype(int)
     inside = pixels[left : left + width, top : top + height].copy()
@@ -68,7 +69,13 @@ def test_what_a_camera_sees_is_where_it_says(picture: pygame.Surface) -> None:
     assert (middle[0] + 4, middle[1] + 6) == pytest.approx(camera.to_pixels((20.5, -11.5)), abs=0.3)
 
 
-def test_the_world_goes_on_beyond_the_map(picture: pygame.Surface) -> None:
-    """In one colour."""
-    camera = Camera(-100.0, 0.0, SCALE, (0, 0, 80, 70), 24.0, turn=1.0)
-    assert (drawn(picture, camera) == (0x12, 0x34, 0x56)).all()
+@pytest.mark.parametrize("turn", [0.0, 1.0, -2.5])
+def test_stripes_go_on_beyond_the_map(picture: pygame.Surface, turn: float) -> None:
+    """Turned with the world, and of their width in it."""
+    camera = Camera(-103.0, 50.0, 3.0, (0, 0, 80, 70), 24.0, turn=turn)
+    right, down = np.indices((80, 70)) + 0.5 - camera.middle[:, None, None]
+    x = camera.x + (math.cos(turn) * right - math.sin(turn) * down) / camera.scale
+    pixels = drawn(picture, camera)
+    is_sure = np.abs(x / STRIPE - np.round(x / STRIPE)) > 0.01
+    expected = np.where((x // STRIPE % 2 == 0)[..., None], (0x12, 0x34, 0x56), (0x10, 0x20, 0x30))
+    assert (pixels == expected)[is_sure].all()
