@@ -24,18 +24,21 @@ class WarmUp:
     PATIENCE_S = 3.0  # seconds; loading from Numba's cache takes about one, and more on a busy machine
     POLL_S = 0.1  # seconds
 
-    def __init__(self, track: AnyTrack | None, quiet: bool = False, later: Sequence[str] = ()) -> None:
+    def __init__(
+        self, track: AnyTrack | None, quiet: bool = False, now: Sequence[str] = (), later: Sequence[str] = ()
+    ) -> None:
         """Prepare for a track.
 
         Args:
             track: The track; None if no simulator is needed.
             quiet: Whether to print no messages.
+            now: Modules whose ``compile_kernels`` is called with the simulator's, in this order.
             later: Modules whose ``compile_kernels`` is called afterwards, in this order.
         """
         self._say = (lambda text: None) if quiet else say
         self._later = later
         # A daemon, so that Ctrl-C ends the script.
-        self._thread = threading.Thread(target=_compile, args=(track,), daemon=True)
+        self._thread = threading.Thread(target=_compile, args=(track, now), daemon=True)
 
     def __enter__(self) -> "WarmUp":
         self._say("loading ...")
@@ -60,12 +63,13 @@ class WarmUp:
         threading.Thread(target=_compile_kernels, args=(self._later,)).start()
 
 
-def _compile(track: AnyTrack | None) -> None:
+def _compile(track: AnyTrack | None, modules: Sequence[str]) -> None:
     with contextlib.suppress(Exception):  # whatever fails here fails again in the main thread, which says so
         from racer_env.simulator.simulator import Simulator  # importing Numba and the kernels takes most of the time
 
         if isinstance(track, Track):
             Simulator([track])
+    _compile_kernels(modules)
 
 
 def _compile_kernels(modules: Sequence[str]) -> None:

@@ -48,7 +48,7 @@ def gather(options: WatchOptions) -> tuple[list[Entrant], list[Track]]:
             tracks += [track for track in others if track.fingerprint not in known]
     for driver in drivers:
         note_changed_tracks(driver.track_fingerprints, driver.label, tracks)
-    with WarmUp(tracks[0]):
+    with WarmUp(tracks[0], now=["racer_env.rendering.turning"]):
         pass
     person: list[Entrant] = [PersonEntrant()] if options.drive else []
     models = [DriverEntrant(driver, driver.label) for driver in drivers]

@@ -5,9 +5,14 @@ import math
 import numpy as np
 import pygame
 import pytest
+from numba import typeof
 
+from racer_env.rendering import turning
 from racer_env.rendering.camera import Camera
+from racer_env.rendering.painter import Painter
 from racer_env.rendering.turning import draw_turned
+from racer_env.tracks import Track
+from tests.racer_env.rendering.test_painter import make_car
 
 BEYOND = (0x123456, 0x102030)
 STRIPE = 8.0  # units
@@ -79,3 +84,13 @@ def test_stripes_go_on_beyond_the_map(picture: pygame.Surface, turn: float) -> N
     is_sure = np.abs(x / STRIPE - np.round(x / STRIPE)) > 0.01
     expected = np.where((x // STRIPE % 2 == 0)[..., None], (0x12, 0x34, 0x56), (0x10, 0x20, 0x30))
     assert (pixels == expected)[is_sure].all()
+
+
+def test_what_is_compiled_in_advance_is_what_a_frame_needs(ring: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same types, or the first frame would wait after all."""
+    types = list[object]()
+    monkeypatch.setattr(turning, "_copy", lambda *arguments: types.append([typeof(each) for each in arguments]))
+    turning.compile_kernels()
+    Painter(ring, (640, 400), camera="heading").draw([make_car(200.0, 0.0)])
+    assert len(types) == 2
+    assert types[0] == types[1]

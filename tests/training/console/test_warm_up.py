@@ -50,7 +50,7 @@ def test_only_what_is_compiled_is_said_to_be(
     """What takes long on a busy machine is loading, unless a kernel was not found; that may be late."""
     monkeypatch.setattr(compiling, "HAS_BEGUN", threading.Event())
 
-    def prepare(track: object) -> None:
+    def prepare(track: object, modules: object) -> None:
         if compiles_after_s is not None:
             time.sleep(compiles_after_s)
             compiling.HAS_BEGUN.set()
@@ -81,3 +81,12 @@ def test_other_kernels_follow_in_their_order(monkeypatch: pytest.MonkeyPatch) ->
     for thread in set(threading.enumerate()) - threads:
         thread.join(10.0)
     assert compiled == ["second"]
+
+
+def test_kernels_needed_at_once_are_ready_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are compiled with the simulator's, so whoever waits has been told."""
+    compiled = list[str]()
+    monkeypatch.setitem(sys.modules, "first", types.SimpleNamespace(compile_kernels=lambda: compiled.append("first")))
+    with WarmUp(None, quiet=True, now=("first",)):
+        pass
+    assert compiled == ["first"]
