@@ -586,3 +586,11 @@ def test_nobody_to_watch(capsys: pytest.CaptureFixture[str]) -> None:
         watch.main([])
     assert stop.value.code == 2
     assert "expected --model, --replay or --drive" in capsys.readouterr().err
+
+
+def test_laps_are_those_of_a_race(capsys: pytest.CaptureFixture[str]) -> None:
+    """Drivers alone drive on until the window is closed."""
+    with pytest.raises(SystemExit) as end:
+        watch.main(["--model", "scripted", "--laps", "2"])
+    assert end.value.code == 2
+    assert "--laps are those of a race with --drive" in capsys.readouterr().err

@@ -43,11 +43,10 @@ def make_parser() -> Parser:
         "it knows. With --drive you drive against them.",
         epilog="keys: space pauses, C changes the camera, V shows or hides rays, T trails, + and - change the speed "
         "from 1/4 to 8, N goes to the next car, M to the next track, Enter starts again, F1 or ? shows all keys, Q or "
-        "Escape ends; with "
-        "--drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D on a French one), "
-        "or a gamepad. A steering assist limits the lock by speed and turns the wheels gently; H switches it off and "
-        "on. R or Backspace puts the car back on the road, and then the lap does not count. "
-        "Model files contain pickles. They are left closed.",
+        "Escape ends; with --drive, the arrows drive, or the keys at the places of W A S D on a US keyboard (Z Q S D "
+        "on a French one), or a gamepad. A steering assist limits the lock by speed and turns the wheels gently; H "
+        "switches it off and on. R or Backspace puts the car back on the road, and then the lap does not count. "
+        "Model files contain pickles. They are left closed: only JSON, tensors and checked statistics are read.",
     )
     parser.add_argument(
         "--model",
@@ -79,7 +78,6 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--laps",
         type=whole_number(1, 1000),
-        default=DEFAULT_LAPS,
         help=f"laps of a race with --drive (default: {DEFAULT_LAPS})",
     )
     add_track_arguments(parser, "those that the first model was trained on, then the others")
@@ -105,6 +103,9 @@ def parse_options(argv: Sequence[str] | None) -> WatchOptions:
     arguments = parser.parse_args(argv)
     if arguments.camera is None:
         arguments.camera = HEADING if arguments.drive else WHOLE
+    if arguments.laps is not None and not arguments.drive:
+        parser.error("--laps are those of a race with --drive; add it, or leave --laps out")
+    arguments.laps = arguments.laps or DEFAULT_LAPS
     options = WatchOptions(**vars(arguments))
     if not (options.model or options.replay or options.drive):
         parser.error("expected --model, --replay or --drive, or several of them")

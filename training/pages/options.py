@@ -40,7 +40,8 @@ def make_parser() -> Parser:
             "python -m training.race_page --serve",
             "python -m training.race_page --model ppo_run_1_best pretrained --track-id all procedural:3",
         ),
-        epilog="Node.js builds the page's scripts once. Model files contain pickles. They are left closed.",
+        epilog="Node.js builds the page's scripts once. Model files contain pickles. They are left closed: only JSON, "
+        "tensors and checked statistics are read.",
     )
     parser.add_argument(
         "--model",
