@@ -59,6 +59,7 @@ export class Page {
     }, new AbortController().signal);
     this.showMenu();
     addEventListener("hashchange", () => this.takeAddress());
+    addEventListener("storage", () => this.menu.draw()); // a best lap of another tab
     addEventListener("popstate", () => this.screen !== null && this.showMenu()); // the browser's Back
     this.takeAddress();
   }
