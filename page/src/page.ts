@@ -33,7 +33,7 @@ export class Page {
   /** Laps from files, by the fingerprint of their road: the ones to beat. */
   private readonly loadedLaps = new Map<string, RecordedLap>();
   private screen: DriveScreen | null = null;
-  /** What is held in the hands stays in them when the same is begun again. */
+  /** What is held in the hands, also when the same is begun again. */
   private controls: Controls | null = null;
   private isBusy = false;
 
@@ -82,13 +82,14 @@ export class Page {
   private async begin(choice: Choice): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;
-    this.controls ??= new Controls(); // a key that is down while drivers are loaded is down at the start, too
+    const controls = new Controls(); // from now on, as a key that is down while drivers are loaded is down at the start
+    this.controls = controls;
     this.tell("status", "Loading\u2026");
     try {
       const loaded = await this.library.track(choice.trackId);
       const drivers = choice.mode === "trial" ? [] : await this.drivers(choice);
       history.pushState(null, "");
-      this.drive(choice, loaded, drivers);
+      this.drive(choice, loaded, drivers, controls);
     } catch (error) {
       this.showMenu(error);
     } finally {
@@ -108,9 +109,7 @@ export class Page {
     );
   }
 
-  private drive(choice: Choice, loaded: LoadedTrack, drivers: readonly Entrant[]): void {
-    this.controls ??= new Controls();
-    const { controls } = this;
+  private drive(choice: Choice, loaded: LoadedTrack, drivers: readonly Entrant[], controls: Controls): void {
     const person = choice.mode === "watch" ? null : new Person(() => controls.wish());
     const own = person === null ? [] : [{ label: "You", controller: person, isPerson: true }];
     const session = new Session(loaded, [...own, ...drivers], RULES[choice.mode]);
@@ -127,7 +126,7 @@ export class Page {
         this.showMenu(error);
         history.back();
       },
-      restart: () => this.drive(choice, loaded, drivers),
+      restart: () => this.drive(choice, loaded, drivers, controls),
       save: () => this.save(trial, loaded),
     });
     controls.onCommand = (command) => screen.obey(command);

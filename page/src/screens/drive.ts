@@ -16,12 +16,10 @@ import type { TimeTrial } from "../game/time_trial.js";
 import type { Command } from "../input/commands.js";
 import type { Controls } from "../input/controls.js";
 import type { Person } from "../input/person.js";
-import { LapList } from "../panels/lap_list.js";
 import { News } from "../panels/news.js";
-import { Order } from "../panels/order.js";
+import { Panel } from "../panels/panel.js";
 import { fillResults } from "../panels/results.js";
-import { Times, type TimeToBeat } from "../panels/times.js";
-import { nextMedal, timeText } from "../words.js";
+import { timeText } from "../words.js";
 import { showHelp } from "./help.js";
 import type { Preferences } from "./preferences.js";
 import { answer, ask, closeDialogs, isAsking } from "./screens.js";
@@ -62,9 +60,7 @@ export class DriveScreen implements SessionListener {
   private readonly tools = byId("tools", HTMLElement);
   private readonly touch = byId("touch", HTMLElement);
   private readonly news = new News();
-  private readonly times = new Times();
-  private readonly lapList = new LapList();
-  private readonly order: Order;
+  private readonly panel: Panel;
   private readonly outline;
   private readonly clock = new Clock();
   private readonly camera = new Camera();
@@ -89,7 +85,7 @@ export class DriveScreen implements SessionListener {
     this.focus = session.person ?? 0;
     this.outline = outlineOf(session.loaded.track.geometry);
     this.stage = new Stage(byId("view", HTMLCanvasElement), this.outline, this.colours, physics);
-    this.order = new Order(session, (car) => this.look(car));
+    this.panel = new Panel(session, setup.trial, (car) => this.look(car));
     this.camera.mode = preferences.camera;
     session.listeners.push(this);
     if (session.person !== null) new Hints(session, session.person, (text) => this.say(text));
@@ -166,7 +162,6 @@ export class DriveScreen implements SessionListener {
     for (const [name, isShown] of Object.entries(has)) {
       for (const element of this.root.querySelectorAll<HTMLElement>(`.${name}`)) element.hidden = !isShown;
     }
-    byId("order", HTMLElement).hidden = session.entrants.length < 2;
     if (person !== null) person.isAssisted = this.setup.preferences.isAssisted;
     this.showToggles();
   }
@@ -246,7 +241,7 @@ export class DriveScreen implements SessionListener {
 
   private drawPanel(drawn: readonly DrawnCar[], share: number): void {
     const { session, trial } = this.setup;
-    const { countdown, world, finishes, rules } = session;
+    const { countdown, world, rules } = session;
     const ghost = this.ghost(share);
     const dots = [...(ghost === null ? [] : [ghost]), ...[...drawn].reverse()].map(({ pose, colour }) => ({
       x: pose.x,
@@ -256,12 +251,7 @@ export class DriveScreen implements SessionListener {
     }));
     drawMiniMap(this.map, this.outline, dots, this.colours);
     this.telemetry.draw(this.strip, this.colours);
-    const timer = world.timers[this.focus];
-    const finish = finishes[this.focus];
-    const toBeat = { target: this.target(), medal: this.medal() };
-    this.times.show({ timer, lapsInRace: rules.laps, finish, gap: this.gap(), ...toBeat });
-    this.lapList.show(timer.laps);
-    this.order.show(this.focus);
+    this.panel.show(this.focus);
     const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
     write(this.big, countdown > 0 ? String(Math.ceil(countdown / 60)) : isGo ? "Go" : "");
     if (trial !== null) within(this.root, "[data-command=save]", HTMLButtonElement).disabled = trial.best === null;
@@ -292,33 +282,6 @@ export class DriveScreen implements SessionListener {
     const pose = trial?.ghostPose(share) ?? null;
     if (trial === null || trial.ghost === null || pose === null) return null;
     return { pose, colour: carColour(1), label: trial.ghost.label, isGhost: true, steer: 0, brake: 0, speed: 0 };
-  }
-
-  /** The gap to the best other car, or to the ghost. */
-  private gap(): { ticks: number; to: string } | null {
-    const { session, trial } = this.setup;
-    if (trial !== null) {
-      const ticks = trial.gap();
-      return ticks === null || trial.ghost === null ? null : { ticks, to: trial.ghost.label };
-    }
-    const gap = session.gap(this.focus);
-    return gap === null ? null : { ticks: gap.ticks, to: session.entrants[gap.to].label };
-  }
-
-  /** The lap to beat. */
-  private target(): TimeToBeat | null {
-    const ghost = this.setup.trial?.ghost ?? null;
-    return ghost === null ? null : { name: ghost.isOwn ? "Record" : "To beat", ticks: ghost.path.ticks };
-  }
-
-  /** The medal to drive for. */
-  private medal(): TimeToBeat | null {
-    const { trial, session } = this.setup;
-    const { parTicks } = session.loaded.entry;
-    if (parTicks === null) return null;
-    const best = trial === null ? session.world.timers[this.focus].bestClean : (trial.best?.path.ticks ?? null);
-    const medal = nextMedal(best, parTicks);
-    return { name: `${medal[0].toUpperCase()}${medal.slice(1)}`, ticks: parTicks[medal] };
   }
 
   private async pause(): Promise<void> {
