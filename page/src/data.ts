@@ -64,7 +64,8 @@ export interface PageData {
 const PAGE_KEYS = ["version", "drivers", "tracks", "physics", "physicsFingerprint"];
 const DRIVER_KEYS = ["name", "label", "file", "actionRepeat", "algorithm", "laps"];
 const TRACK_KEYS = ["id", "name", "file", "fingerprint", "length", "parTicks"];
-const MEDALS = ["gold", "silver", "bronze"] as const;
+/** The medals, the best first. */
+export const MEDALS = ["gold", "silver", "bronze"] as const;
 const MAX_REPEAT = 1000; // ticks
 
 /**

@@ -1,7 +1,7 @@
 /** How times and gaps are written. */
 
 import { TICKS_PER_SECOND } from "../../bridge/src/engine/contract.js";
-import type { ParTicks } from "./data.js";
+import { MEDALS, type ParTicks } from "./data.js";
 
 /** A time, such as `7.42` or `1:02.35`, in seconds. */
 export function timeText(ticks: number): string {
@@ -19,10 +19,10 @@ export function gapText(ticks: number): string {
 /** The medal that a lap of so many ticks earns; null without one. */
 export function medalFor(ticks: number, par: ParTicks | null): keyof ParTicks | null {
   if (par === null) return null;
-  return (["gold", "silver", "bronze"] as const).find((medal) => ticks <= par[medal]) ?? null;
+  return MEDALS.find((medal) => ticks <= par[medal]) ?? null;
 }
 
 /** The slowest medal that a lap of so many ticks does not earn yet; gold for one that earns all. */
 export function nextMedal(ticks: number | null, par: ParTicks): keyof ParTicks {
-  return (["bronze", "silver", "gold"] as const).find((medal) => ticks === null || ticks > par[medal]) ?? "gold";
+  return [...MEDALS].reverse().find((medal) => ticks === null || ticks > par[medal]) ?? "gold";
 }

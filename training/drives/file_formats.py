@@ -14,7 +14,7 @@ from racer_env.json_files import Checker, read_json
 from racer_env.simulator.kernels import CAR_DTYPE
 from training.checkpoints.archives import open_archive, read_array
 
-ARCHIVE, JSON = ".npz", ".json"
+JSON = ".json"  # ending of a recording for browsers; that of an archive is .npz
 MAX_TICKS = 2_000_000  # ticks; more than nine hours, which take half a minute and a gigabyte to replay
 MAX_CARD = 8_000_000  # bytes of what a recording says about itself, which is mostly its track
 _TICK_SIZE = CAR_DTYPE.itemsize + 3 * 8  # bytes of a state and an action

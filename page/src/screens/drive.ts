@@ -1,5 +1,6 @@
 /** The screen on which is driven: it runs the session, draws it, and obeys commands. */
 
+import { TICKS_PER_SECOND } from "../../../bridge/src/engine/contract.js";
 import type { Physics } from "../../../bridge/src/physics.js";
 import { byId, within, write } from "../dom.js";
 import { CAMERA_NAMES, Camera, type Covered } from "../drawing/camera.js";
@@ -253,7 +254,7 @@ export class DriveScreen implements SessionListener {
     this.telemetry.draw(this.strip, this.colours);
     this.panel.show(this.focus);
     const isGo = rules.hasCountdown && countdown === 0 && world.tick < GO_TICKS;
-    write(this.big, countdown > 0 ? String(Math.ceil(countdown / 60)) : isGo ? "Go" : "");
+    write(this.big, countdown > 0 ? String(Math.ceil(countdown / TICKS_PER_SECOND)) : isGo ? "Go" : "");
     if (trial !== null) within(this.root, "[data-command=save]", HTMLButtonElement).disabled = trial.best === null;
   }
 

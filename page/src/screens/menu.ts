@@ -1,7 +1,7 @@
 /** The menu: which track, which drivers, and what to do with them. */
 
 import { CentreLine } from "../../../bridge/src/engine/centre_line.js";
-import type { DriverEntry, TrackEntry } from "../data.js";
+import { type DriverEntry, MEDALS, type TrackEntry } from "../data.js";
 import { byId, make, within, write } from "../dom.js";
 import { wholeView } from "../drawing/camera.js";
 import { Screen } from "../drawing/canvas.js";
@@ -109,7 +109,7 @@ export class Menu {
     picture.setAttribute("aria-hidden", "true");
     const about = make("small", "", `${Math.round(track.length).toLocaleString("en")} units`);
     this.drawings.push(() => void this.drawTrack(track, picture, about));
-    const medals = (["gold", "silver", "bronze"] as const).map((medal) => {
+    const medals = MEDALS.map((medal) => {
       const ticks = track.parTicks?.[medal];
       const time = ticks === undefined ? "" : timeText(ticks);
       const span = make("span", medal, [make("span", "unseen", `${medal}: `), document.createTextNode(time)]);

@@ -5,9 +5,8 @@
  * `tests/recordings/steering_assist.json` hold both to the same numbers.
  */
 
+import { TICKS_PER_SECOND } from "../../../bridge/src/engine/contract.js";
 import SHARED from "../../../training/drives/steering_assist.json";
-
-const TICKS_PER_SECOND = 60;
 
 /** How much the assist holds back. */
 export interface AssistSettings {
